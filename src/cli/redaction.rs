@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use base::util::limits::REDACTION_KEY_BYTES_MAX;
-use traffic::redact::{Hashes, RedactionKey, Role, Roles};
+use traffic::redact::{DataRole, DataRoles, Hashes, RedactionKey};
 
 #[derive(Debug, Args)]
 pub struct RedactionArgs {
     /// Replace these by keyed hashes: values, keys, names. Any of them replaces all constants, values and results of CQL
     #[arg(long, value_name = "ROLES", value_delimiter = ',')]
-    redact: Vec<Role>,
+    redact: Vec<DataRole>,
     /// A file with a secret: recordings redacted with the same secret have the same hashes [default: a new random key]
     #[arg(long, value_name = "FILE", requires = "redact")]
     redact_key: Option<PathBuf>,
@@ -43,6 +43,6 @@ impl RedactionArgs {
                 RedactionKey::of_secret(&secret)
             }
         };
-        Ok(Some(Hashes::new(key, Roles::new(&self.redact))))
+        Ok(Some(Hashes::new(key, DataRoles::new(&self.redact))))
     }
 }

@@ -14,7 +14,7 @@ use traffic::file::{PartWriter, RotationLimits};
 use traffic::replay::{
     FreshServer, Progress, Replay, ReplayOptions, Shrunk, Speed, reproduction, selected, shrink,
 };
-use traffic::report::{CauseId, Report, RunKind, Subject};
+use traffic::report::{CauseId, Report, ReportSubject, RunKind};
 use traffic::{Event, EventKind, Header, Recording, TrafficError};
 
 #[derive(Debug, Args)]
@@ -64,7 +64,7 @@ async fn run(args: &ReplayArgs) -> Result<(), String> {
             directory.display()
         ));
     }
-    let subject = Subject {
+    let subject = ReportSubject {
         run: RunKind::Replay,
         recorded: described(&args.file, &recording.upstreams()),
         candidate: server.name(),

@@ -11,7 +11,7 @@ use base::compat::features::ReportedVersion;
 use base::util::Release;
 use double::testing::{Server, Snapshot};
 use server::thrift::Compat;
-use traffic::replay::{Candidate, FreshServer};
+use traffic::replay::{CandidateServer, FreshServer};
 
 /// The configuration of a server in memory without --config: it has no keyspaces.
 const EMPTY: &str = "<Storage><Keyspaces/></Storage>";
@@ -46,12 +46,12 @@ pub struct ReplayServerArgs {
 /// A server that can be brought into the state in which a recording began.
 pub enum ReplayServer {
     Other {
-        candidate: Candidate,
+        candidate: CandidateServer,
         fresh: Option<String>,
     },
     /// Only one replay uses it at a time.
     Own {
-        candidate: Candidate,
+        candidate: CandidateServer,
         server: Arc<Mutex<OwnServer>>,
     },
 }
@@ -70,7 +70,7 @@ impl ReplayServerArgs {
     /// If the server in memory cannot be started, or its data cannot be loaded.
     pub async fn open(&self) -> Result<ReplayServer, String> {
         if let Some(thrift) = &self.against {
-            let candidate = Candidate { thrift: thrift.clone(), native: self.against_cql.clone() };
+            let candidate = CandidateServer { thrift: thrift.clone(), native: self.against_cql.clone() };
             return Ok(ReplayServer::Other { candidate, fresh: self.fresh.clone() });
         }
         let compat = Compat::of(&self.compat).map_err(|error| format!("--compat: {error}"))?;
@@ -88,7 +88,7 @@ impl ReplayServerArgs {
             source.load(server.control().database()).await?;
         }
         let start = server.snapshot().map_err(|error| error.to_string())?;
-        let candidate = Candidate {
+        let candidate = CandidateServer {
             thrift: server.thrift_address().to_string(),
             native: Some(server.native_address().to_string()),
         };
@@ -149,7 +149,7 @@ impl ReplayServer {
 }
 
 impl FreshServer for ReplayServer {
-    async fn fresh(&mut self) -> Result<Candidate, String> {
+    async fn fresh(&mut self) -> Result<CandidateServer, String> {
         match self {
             ReplayServer::Other { candidate, fresh: None } => Ok(candidate.clone()),
             ReplayServer::Other { candidate, fresh: Some(command) } => {

@@ -15,8 +15,8 @@ use base::util::limits::{RECORDER_CONNECTIONS_MAX, SHADOW_QUEUE_BYTES_MAX};
 use base::util::output::print_line;
 use net::{Admission, ConnectionLimits, Encryption, Listener, Shutdown};
 use traffic::record::{Proxy, TapQueue, Upstream, Upstreams};
-use traffic::replay::Candidate;
-use traffic::report::{Report, RunKind, Subject};
+use traffic::replay::CandidateServer;
+use traffic::report::{Report, ReportSubject, RunKind};
 use traffic::shadow::{Only, Shadow, ShadowPlan, ShadowState, shadow_page};
 
 /// The time that connections may take to end at shutdown: they are closed, not finished.
@@ -125,19 +125,23 @@ async fn serve(args: &ShadowArgs) -> Result<(), String> {
     args.report.write(&state.report)
 }
 
-fn subject(args: &ShadowArgs) -> Subject {
+fn subject(args: &ShadowArgs) -> ReportSubject {
     let candidates: Vec<&str> = [Some(&args.candidate), args.candidate_cql.as_ref()]
         .into_iter()
         .flatten()
         .map(String::as_str)
         .collect();
-    Subject { run: RunKind::Shadow, recorded: args.primary.join(", "), candidate: candidates.join(", ") }
+    ReportSubject {
+        run: RunKind::Shadow,
+        recorded: args.primary.join(", "),
+        candidate: candidates.join(", "),
+    }
 }
 
 fn start(args: &ShadowArgs, queue: &TapQueue, state: &Arc<ShadowState>) -> Result<Shadow, String> {
     let plan =
         ShadowPlan { share: args.share, only: args.only, timeout: Duration::from_millis(args.timeout_ms) };
-    let candidate = Candidate { thrift: args.candidate.clone(), native: args.candidate_cql.clone() };
+    let candidate = CandidateServer { thrift: args.candidate.clone(), native: args.candidate_cql.clone() };
     let started = Shadow::start(queue.clone(), candidate, &plan, state.clone());
     started.map_err(|error| format!("cannot start the shadow: {error}"))
 }

@@ -3,7 +3,7 @@
 
 use base::util::meter::RequestKind;
 use server::thrift::methods::{DeclaredException, METHODS, Method};
-use traffic::call::{Conversation, Effect, PreparedTexts};
+use traffic::call::{CallEffect, Conversation, PreparedTexts};
 use traffic::{Fields, Protocol, ThriftMessage};
 use wire::thrift::MessageKind;
 use wire::thrift::interface::{Field, Interface};
@@ -32,10 +32,10 @@ fn every_method_of_every_line_has_its_row() {
 fn recordings_know_what_each_method_does() {
     for row in METHODS.iter() {
         let expected = match row.kind {
-            Some(RequestKind::Write | RequestKind::Truncate) => Effect::Write,
-            Some(RequestKind::Read | RequestKind::Range) => Effect::Read,
-            None if row.name.starts_with("system_") => Effect::Write,
-            None => Effect::Session,
+            Some(RequestKind::Write | RequestKind::Truncate) => CallEffect::Write,
+            Some(RequestKind::Read | RequestKind::Range) => CallEffect::Read,
+            None if row.name.starts_with("system_") => CallEffect::Write,
+            None => CallEffect::Session,
         };
         let name = row.name.into();
         let message = ThriftMessage { name, kind: MessageKind::Call, seqid: 1, fields: Fields::new() };

@@ -150,7 +150,7 @@ fn on_a_full_disk_traffic_goes_on_and_recording_says_that_it_stopped() {
     assert_eq!(said, 1, "{}", outcome.errors);
     assert!(outcome.errors.contains("recording stopped before the end"), "{}", outcome.errors);
     // What was written before is whole.
-    let read: Result<Vec<_>, _> = traffic::file::Reader::open(&recorder.file).unwrap().collect();
+    let read: Result<Vec<_>, _> = traffic::file::RecordingReader::open(&recorder.file).unwrap().collect();
     assert!(read.is_ok());
 }
 

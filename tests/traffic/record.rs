@@ -17,7 +17,7 @@ use support::native::{NativeClient, Packing, VERSIONS};
 use support::native_body::{Asked, Body};
 use support::value::{Value, fields, map, text};
 use tokio_rustls::rustls::version::TLS13;
-use traffic::file::{Ending, PartReader, Reader, part_path};
+use traffic::file::{Ending, PartReader, RecordingReader, part_path};
 use traffic::{EventKind, Protocol};
 use wire::thrift::{MessageKind, TType};
 
@@ -197,7 +197,7 @@ fn a_killed_recorder_leaves_a_readable_file() {
     let mut recorder = Recorder::start(server.thrift_address(), &[]);
     let start = Instant::now();
     let count = || {
-        let mut reader = Reader::open(&recorder.file).unwrap();
+        let mut reader = RecordingReader::open(&recorder.file).unwrap();
         let calls =
             reader.by_ref().filter(|event| matches!(event.as_ref().unwrap().kind, EventKind::Request { .. }));
         let calls = calls.count();

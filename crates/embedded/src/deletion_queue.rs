@@ -16,7 +16,7 @@ use bytes::Bytes;
 use super::blocking::BlockingPermit;
 use super::key::RowPrefix;
 use super::log::ChangeList;
-use super::memtable::View;
+use super::memtable::MemoryView;
 use super::row_source::RowSource;
 use super::tables::{TableFolder, Tables};
 use super::write_batch::WriteBatch;
@@ -55,7 +55,11 @@ impl DeletionQueue {
     }
 
     /// Opens the queue from its entries in memtables and tables.
-    pub fn open(tables: Tables, view: &View, may_wait: &BlockingPermit) -> Result<DeletionQueue, StoreError> {
+    pub fn open(
+        tables: Tables,
+        view: &MemoryView,
+        may_wait: &BlockingPermit,
+    ) -> Result<DeletionQueue, StoreError> {
         let queue = DeletionQueue { tables: Arc::new(tables), next_number: AtomicU64::new(0) };
         let mut largest = 0;
         // Numbers only distinguish deletions that are due in the same second.
@@ -73,6 +77,7 @@ impl DeletionQueue {
 
     /// Adds a deletion to the queue, in the batch that stores it.
     pub fn add(&self, batch: &mut WriteBatch, due_s: i64, family: u32, marker: &[u8]) {
+        debug_assert!(family != 0, "the sweeper would look for an entry of the queue in a column family");
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         // A negative second would sort after all others.
         let place = [due_s.max(0).to_be_bytes(), number.to_be_bytes()].concat();
@@ -88,7 +93,7 @@ impl DeletionQueue {
     /// Returns the deletions that are due, at most `most`.
     pub fn due(
         &self,
-        view: &View,
+        view: &MemoryView,
         may_wait: &BlockingPermit,
         now_s: i64,
         most: usize,
@@ -101,13 +106,14 @@ impl DeletionQueue {
             due.push(QueuedDeletion { place, family: BigEndian::read_u32(&value), marker: value.slice(4..) });
             Ok(due.len() < most)
         })?;
+        debug_assert!(due.is_sorted_by(|a, b| a.place < b.place), "a deletion would wait behind later ones");
         Ok(due)
     }
 
     /// Calls `each` for the entries before `high`, in order, until it returns `false`.
     fn walk(
         &self,
-        view: &View,
+        view: &MemoryView,
         may_wait: &BlockingPermit,
         high: &[u8],
         mut each: impl FnMut(Bytes, Bytes) -> Result<bool, StoreError>,

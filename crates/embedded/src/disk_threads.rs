@@ -59,6 +59,10 @@ impl Queue {
         if may_be_long && (self.is_long_next || self.jobs.is_empty()) {
             self.is_long_next = false;
             self.long_running += 1;
+            debug_assert!(
+                self.long_running <= self.long_running_max,
+                "long jobs would delay all short reads"
+            );
             return self.long_jobs.pop_front().map(|job| (job, Length::Long));
         }
         self.is_long_next = true;
@@ -67,14 +71,14 @@ impl Queue {
 }
 
 #[derive(Default)]
-struct Shared {
+struct SharedJobs {
     queue: Mutex<Queue>,
     has_jobs: Condvar,
 }
 
 /// Threads that may wait for the disk.
 pub struct DiskThreads {
-    shared: Arc<Shared>,
+    shared: Arc<SharedJobs>,
     threads_max: usize,
 }
 
@@ -82,7 +86,7 @@ impl DiskThreads {
     pub fn new() -> DiskThreads {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let threads_max = (processors * FOR_EACH_PROCESSOR).clamp(*THREADS.start(), *THREADS.end());
-        let shared: Arc<Shared> = Arc::default();
+        let shared: Arc<SharedJobs> = Arc::default();
         shared.queue.lock().long_running_max = threads_max / 2;
         DiskThreads { shared, threads_max }
     }
@@ -109,6 +113,7 @@ impl DiskThreads {
 
     fn start(&self, job: Job, length: Length) -> Result<(), StoreError> {
         let mut queue = self.shared.queue.lock();
+        debug_assert!(queue.idle <= queue.threads, "a job would wait for a thread that does not exist");
         if queue.idle < queue.jobs.len() + queue.long_jobs.len() + 1 && queue.threads < self.threads_max {
             let shared = self.shared.clone();
             let spawned = std::thread::Builder::new().name("disk".to_owned()).spawn(move || serve(&shared));
@@ -138,7 +143,7 @@ impl Drop for DiskThreads {
 }
 
 /// A thread: runs jobs until the queue is closed and empty.
-fn serve(shared: &Shared) {
+fn serve(shared: &SharedJobs) {
     let may_wait = BlockingPermit::on_own_thread();
     let mut queue = shared.queue.lock();
     loop {

@@ -3,13 +3,10 @@
 use bytes::Bytes;
 
 use super::key::{self, COLUMNS_LEVEL, RANGES_END, ROW_END, RowPrefix, SuperEntry};
-use super::row_reader::{decode_cell, name_of};
+use super::row_reader::{decode_cell, name_of, newest};
 use super::row_source::{RowKey, RowSource};
-use super::scan::StoredRows;
+use super::scan::ScannedRows;
 use super::value::{self, Value};
-use base::compat::features::releases::NEWEST;
-use base::marshal;
-use base::marshal::AbstractType;
 use base::model::{Change, DeletionTime, LevelRanges, RangeTombstone};
 use base::partitioner::Partitioner;
 use base::schema::CfDef;
@@ -20,7 +17,7 @@ use store::{Dump, DumpCommand, RowPiece, StoreError};
 const HIDDEN_BYTES: usize = 16;
 
 /// Reads pieces of rows after `command.after`, the key of the last entry of the previous call.
-pub fn dump(stored: StoredRows<'_>, command: &DumpCommand) -> Result<Dump, StoreError> {
+pub fn dump(stored: ScannedRows<'_>, command: &DumpCommand) -> Result<Dump, StoreError> {
     let (low, mut within) = place_of(command.after.as_ref(), stored.partitioner)?;
     let mut rows = stored.within(low, None);
     let mut dump = Dump::default();
@@ -60,7 +57,7 @@ fn place_of(after: Option<&Bytes>, partitioner: &dyn Partitioner) -> Result<Dump
 }
 
 /// The super column whose entries are being read.
-struct Holder {
+struct DumpHolder {
     ordered: Vec<u8>,
     name: Bytes,
     /// Its own deletion, merged with range tombstones that cover it.
@@ -73,14 +70,8 @@ struct RowDump<'a> {
     cf: &'a CfDef,
     deletion: DeletionTime,
     ranges: Vec<RangeTombstone>,
-    holder: Option<Holder>,
+    holder: Option<DumpHolder>,
     changes: Vec<Change>,
-}
-
-/// Returns the comparator for the names of range tombstones. Only releases from 2.0 on create range tombstones, so
-/// names are compared as in the newest release.
-fn newest(of: &dyn AbstractType) -> &dyn AbstractType {
-    marshal::at(of, NEWEST)
 }
 
 impl<'a> RowDump<'a> {
@@ -182,7 +173,7 @@ impl<'a> RowDump<'a> {
         let comparator = &*self.cf.comparator;
         let name = kept_name.map_or_else(|| name_of(ordered.clone().into(), comparator), Ok)?;
         let over = LevelRanges::of_supers(&self.ranges, newest(comparator)).over(&name);
-        self.holder = Some(Holder { ordered, name: name.clone(), deletion: deletion.merged(over) });
+        self.holder = Some(DumpHolder { ordered, name: name.clone(), deletion: deletion.merged(over) });
         Ok(name)
     }
 }

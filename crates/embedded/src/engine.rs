@@ -23,8 +23,8 @@ use super::read_path::ReadPath;
 use super::recovery::replay_newest;
 use super::row_cache::RowCache;
 use super::sweeper::Sweeper;
-use super::tables::{TableOptions, TableSpace, Tables};
-use super::threads::{Next, Worker};
+use super::tables::{TableSpace, TableSpaceOptions, Tables};
+use super::threads::{NextRun, Worker};
 use super::write_ahead::WriteAhead;
 use super::write_path::{WriteOutcome, WritePath};
 use crate::disk::Disk;
@@ -336,17 +336,17 @@ impl Engine {
         let write = self.write.clone();
         Worker::start("compaction", self.health.clone(), move || match space.compact_trees() {
             // A compaction that was stopped because the store closes is not a failure.
-            _ if space.is_closing() => Next::Rest(COMPACT_EVERY),
+            _ if space.is_closing() => NextRun::Rest(COMPACT_EVERY),
             Ok(has_worked) => {
                 write.ahead.throttle.set_runs(space.unmerged_runs());
-                if has_worked { Next::GoOn } else { Next::Rest(COMPACT_EVERY) }
+                if has_worked { NextRun::GoOn } else { NextRun::Rest(COMPACT_EVERY) }
             }
             Err(error) => {
                 tracing::error!("tables were not merged: {error}");
                 if matches!(error, StoreError::ReadOnly(_)) {
                     write.suspect_disk();
                 }
-                Next::Rest(COMPACT_AGAIN_AFTER)
+                NextRun::Rest(COMPACT_AGAIN_AFTER)
             }
         })
     }
@@ -356,16 +356,16 @@ impl Engine {
         Worker::start("flush", self.health.clone(), move || {
             let has_failed = write.ahead.flush_error().is_some();
             if !write.ahead.wants_flush() && !has_failed || health.failure().is_some() {
-                return Next::Rest(FLUSH_EVERY);
+                return NextRun::Rest(FLUSH_EVERY);
             }
             let outcome = health.guard_change(|| flush.run());
             write.ahead.set_flushed(&outcome);
             write.ahead.throttle.set_runs(flush.space.unmerged_runs());
             compactor.wake();
-            let Err(error) = outcome else { return Next::GoOn };
+            let Err(error) = outcome else { return NextRun::GoOn };
             tracing::error!("the memtable was not flushed; the flush is repeated: {error}");
             write.suspect_disk();
-            Next::Rest(FLUSH_EVERY)
+            NextRun::Rest(FLUSH_EVERY)
         })
     }
 
@@ -375,16 +375,16 @@ impl Engine {
         let may_sweep = self.knows_schema.clone();
         self.sweeping = Some(Worker::start("sweeper", self.health.clone(), move || {
             if !may_sweep.load(Ordering::Acquire) {
-                return Next::Rest(SWEEP_EVERY);
+                return NextRun::Rest(SWEEP_EVERY);
             }
             let sweep = || sweeper.write.check_room(0).and_then(|()| sweeper.sweep(&may_wait));
             match health.guard_change(sweep) {
-                Ok(0) => Next::Rest(SWEEP_EVERY),
-                Ok(_) => Next::GoOn,
-                Err(_) if health.is_closed() => Next::GoOn,
+                Ok(0) => NextRun::Rest(SWEEP_EVERY),
+                Ok(_) => NextRun::GoOn,
+                Err(_) if health.is_closed() => NextRun::GoOn,
                 Err(error) => {
                     tracing::warn!("old tombstones were not removed: {error}");
-                    Next::Rest(SWEEP_EVERY)
+                    NextRun::Rest(SWEEP_EVERY)
                 }
             }
         })?);
@@ -413,7 +413,7 @@ fn open_manifest(setup: &Setup, health: &Arc<Health>) -> Result<Manifest, StoreE
 
 /// Opens the directory of tables, and removes tables that the manifest does not list.
 fn open_space(setup: &Setup, manifest: &Arc<Manifest>) -> Result<Arc<TableSpace>, StoreError> {
-    let space = TableSpace::new(TableOptions {
+    let space = TableSpace::new(TableSpaceOptions {
         directory: setup.options.directory.join("tables"),
         cache_bytes: setup.options.cache_bytes / 2,
         clock: setup.clock.clone(),
@@ -437,11 +437,13 @@ fn open_log(setup: &Setup, manifest: &Manifest, memory: &Memory) -> Result<(Comm
     let replayed = replay_newest(&*setup.disk, &directory, &contents, |row| {
         memory.apply(std::iter::once(row));
     })?;
+    assert!(replayed.end.segment >= first, "the log would continue before its first segment {first}");
     let set_last = |last| manifest.change(|contents| contents.log = Some(LogSpan { first, last }));
     if replayed.end.segment < last {
         set_last(replayed.end.segment)?;
     }
     let log = CommitLog::open(setup.disk.clone(), &directory, &replayed, first)?;
+    assert!(log.number() >= replayed.end.segment, "new records would precede those that were replayed");
     if log.number() > replayed.end.segment {
         set_last(log.number())?;
     }

@@ -37,7 +37,7 @@ use base::util::SharedMap;
 use store::{StoreChange, StoreError};
 
 /// A column family of the schema.
-pub struct Family {
+pub struct OpenFamily {
     pub id: u32,
     pub tables: ArcSwap<Tables>,
     pub definition: ArcSwap<CfDef>,
@@ -47,8 +47,8 @@ pub struct Family {
 #[derive(Default, Clone)]
 pub struct FamilySet {
     /// By keyspace, then name.
-    by_name: SharedMap<String, SharedMap<String, Arc<Family>>>,
-    by_id: SharedMap<u32, Arc<Family>>,
+    by_name: SharedMap<String, SharedMap<String, Arc<OpenFamily>>>,
+    by_id: SharedMap<u32, Arc<OpenFamily>>,
 }
 
 impl FamilySet {
@@ -56,23 +56,27 @@ impl FamilySet {
     ///
     /// # Errors
     /// `Mismatch` if the store does not have it.
-    pub fn family(&self, cf: &CfDef) -> Result<&Arc<Family>, StoreError> {
+    pub fn family(&self, cf: &CfDef) -> Result<&Arc<OpenFamily>, StoreError> {
         let found = self.by_name.get(&cf.keyspace).and_then(|families| families.get(&cf.name));
         found.ok_or_else(|| {
             StoreError::Mismatch(format!("column family {}.{} is not in the store", cf.keyspace, cf.name))
         })
     }
 
-    pub fn by_id(&self, id: u32) -> Option<&Arc<Family>> {
+    pub fn by_id(&self, id: u32) -> Option<&Arc<OpenFamily>> {
         self.by_id.get(&id)
     }
 
     /// Returns all column families.
-    pub fn all(&self) -> impl Iterator<Item = &Arc<Family>> {
+    pub fn all(&self) -> impl Iterator<Item = &Arc<OpenFamily>> {
         self.by_id.values()
     }
 
-    fn insert(&mut self, name: FamilyName, family: Arc<Family>) {
+    fn insert(&mut self, name: FamilyName, family: Arc<OpenFamily>) {
+        debug_assert!(
+            id_in(family.tables.load().number) == family.id,
+            "column family {name} would use the tables of another one"
+        );
         self.by_id.insert(family.id, family.clone());
         match self.by_name.get_mut(&name.keyspace) {
             Some(named) => drop(named.insert(name.name, family)),
@@ -117,7 +121,7 @@ struct Altering {
 pub struct FamiliesSnapshot {
     set: Arc<FamilySet>,
     catalog: Catalog,
-    tables: Vec<(Arc<Family>, Arc<Tables>, Arc<CfDef>)>,
+    tables: Vec<(Arc<OpenFamily>, Arc<Tables>, Arc<CfDef>)>,
 }
 
 /// A lock. While it is held, no column family is defined, altered, truncated or dropped.
@@ -138,7 +142,7 @@ struct DefinedFamily {
     record: FamilyRecord,
     definition: Arc<CfDef>,
     /// The open column family: the one in use, or one that no request has seen yet.
-    family: Arc<Family>,
+    family: Arc<OpenFamily>,
 }
 
 /// A change of the column families that is in the manifest and not yet installed in memory.
@@ -167,7 +171,7 @@ impl Families {
     ///
     /// # Errors
     /// `Mismatch` if the store does not have it.
-    pub fn family(&self, cf: &CfDef) -> Result<Arc<Family>, StoreError> {
+    pub fn family(&self, cf: &CfDef) -> Result<Arc<OpenFamily>, StoreError> {
         self.set.load().family(cf).cloned()
     }
 
@@ -180,8 +184,9 @@ impl Families {
     /// Takes a snapshot of the column families and their generations.
     pub fn snapshot(&self, HeldFamilies(altering): &HeldFamilies<'_>) -> FamiliesSnapshot {
         let set = self.set.load_full();
-        let state =
-            |family: &Arc<Family>| (family.clone(), family.tables.load_full(), family.definition.load_full());
+        let state = |family: &Arc<OpenFamily>| {
+            (family.clone(), family.tables.load_full(), family.definition.load_full())
+        };
         FamiliesSnapshot { tables: set.all().map(state).collect(), set, catalog: altering.catalog.clone() }
     }
 
@@ -215,7 +220,7 @@ impl Families {
             let folder = TableFolder::of_family(tables.number, &name);
             let tables = Tables::empty(tables.number, folder, definition.gc_grace_s);
             let (tables, definition) = (ArcSwap::from_pointee(tables), ArcSwap::new(definition.clone()));
-            set.insert(name, Arc::new(Family { id: family.id, tables, definition }));
+            set.insert(name, Arc::new(OpenFamily { id: family.id, tables, definition }));
         }
         self.set.store(Arc::new(set));
     }
@@ -309,7 +314,7 @@ impl Families {
         record: &FamilyRecord,
         definition: &Arc<CfDef>,
         others: &HashMap<u64, Arc<Tables>>,
-    ) -> Result<Arc<Family>, StoreError> {
+    ) -> Result<Arc<OpenFamily>, StoreError> {
         if let Some(family) = self.set.load().by_id(record.id) {
             return Ok(family.clone());
         }
@@ -319,7 +324,7 @@ impl Families {
             None => Arc::new(self.open_tables(number, name, definition.gc_grace_s)?),
         };
         let (tables, definition) = (ArcSwap::new(tables), ArcSwap::new(definition.clone()));
-        Ok(Arc::new(Family { id: record.id, tables, definition }))
+        Ok(Arc::new(OpenFamily { id: record.id, tables, definition }))
     }
 
     fn open_tables(&self, number: u64, name: &FamilyName, gc_grace_s: i32) -> Result<Tables, StoreError> {
@@ -350,13 +355,15 @@ impl Families {
     /// whole manifest.
     pub fn undefined(&self) -> Vec<String> {
         let (set, contents) = (self.set.load(), self.manifest.contents());
-        let holds_data = |name: &FamilyName, record: &FamilyRecord| {
+        let mut undefined = Vec::new();
+        for (name, record) in contents.families.iter().filter(|(_, record)| set.by_id(record.id).is_none()) {
             let number = number_of(record.id, record.generation);
             let folder = TableFolder::of_family(number, name);
-            contents.tables.contains_key(&folder.main) || self.memory.holds(number)
-        };
-        let others = contents.families.iter().filter(|(_, record)| set.by_id(record.id).is_none());
-        others.filter(|(name, record)| holds_data(name, record)).map(|(name, _)| name.to_string()).collect()
+            if contents.tables.contains_key(&folder.main) || self.memory.holds(number) {
+                undefined.push(name.to_string());
+            }
+        }
+        undefined
     }
 
     /// Returns the tables of a generation, for a flush. `None` if it is not the newest generation of its column family.

@@ -19,7 +19,7 @@ use bytes::Bytes;
 use super::deletion_queue::QUEUE_FAMILY;
 use super::families::Families;
 use super::log::Segment;
-use super::long_keys::{self, Place};
+use super::long_keys::{self, LongKeyPlace};
 use super::manifest::{LogSpan, Manifest, TreeRecord};
 use super::memtable::Rows;
 use super::packed::PackedValue;
@@ -95,12 +95,16 @@ impl Flush {
     /// Writes the rows of one generation to its tables.
     fn write(&self, tables: &Tables, rows: &Rows) -> Result<(), StoreError> {
         let rows = rows.all();
+        debug_assert!(
+            rows.is_sorted_by(|(a, _), (b, _)| a < b),
+            "a row of the memtable would be lost in its table"
+        );
         let values = rows.iter().flat_map(|(_, entries)| entries.iter().filter_map(|(_, value)| value));
         let newest = values.map(|value| value::loses_to_later_than(value.as_slice())).max();
         // This must precede the tables: writes newer than `newest` do not read them.
         tables.raise_newest(newest.unwrap_or(i64::MIN));
         let tree = tables.main_or_create(&self.space)?;
-        let mut out = Output { writer: tree.write(&self.space)?, long: Vec::new(), last_pointer: None };
+        let mut out = FlushOutput { writer: tree.write(&self.space)?, long: Vec::new(), last_pointer: None };
         let mut whole = Vec::new();
         for (prefix, entries) in &rows {
             for (key, value) in entries.iter() {
@@ -118,7 +122,10 @@ impl Flush {
     fn write_long(&self, tables: &Tables, mut entries: Vec<LongEntry>) -> Result<(), StoreError> {
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
         // Several keys with a common chunk have each added a pointer for it.
-        entries.dedup_by(|(a, _), (b, _)| a == b);
+        entries.dedup_by(|(a, value), (b, other)| {
+            debug_assert!(a != b || value == other, "one of two entries with the same key would be lost");
+            a == b
+        });
         let mut writer = tables.long_or_create(&self.space)?.write(&self.space)?;
         for (key, value) in entries {
             match value {
@@ -139,14 +146,14 @@ fn known(newest: i64) -> Option<i64> {
 type LongEntry = (Vec<u8>, Option<Bytes>);
 
 /// A sorted run that is being written.
-struct Output<'a> {
+struct FlushOutput<'a> {
     writer: TableWriter<'a>,
     /// Entries for the tree of long keys.
     long: Vec<LongEntry>,
     last_pointer: Option<Vec<u8>>,
 }
 
-impl Output<'_> {
+impl FlushOutput<'_> {
     /// Adds an entry. Keys must come in ascending order. A long key is moved out of `whole`.
     fn put(&mut self, whole: &mut Vec<u8>, value: Option<PackedValue<'_>>) -> Result<(), StoreError> {
         if whole.len() < long_keys::CHUNK {
@@ -156,7 +163,11 @@ impl Output<'_> {
             };
         }
         // A pointer sorts like the keys that it replaces.
-        let Place { key, pointers, .. } = long_keys::place(std::mem::take(whole));
+        let LongKeyPlace { key, pointers, .. } = long_keys::place(std::mem::take(whole));
+        debug_assert!(
+            pointers.first().is_some_and(|(is_long, _)| !is_long),
+            "no key would lead to the entry"
+        );
         self.long.push((key, value.map(PackedValue::to_bytes)));
         for (is_long, pointer) in pointers {
             let pointed = Bytes::from(value::encode_pointer());

@@ -131,8 +131,8 @@ impl LockedDirectory {
 
 /// Creates a directory and its missing parents so that they survive a power failure.
 fn make_durably(directory: &Path) -> io::Result<()> {
-    let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
-    let missing: Vec<&Path> = directory.ancestors().take_while(is_missing).collect();
+    let missing: Vec<&Path> =
+        directory.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
     fs::create_dir_all(directory)?;
     for made in missing {
         let above = made.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));

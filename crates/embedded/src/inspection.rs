@@ -106,7 +106,7 @@ fn inspect_once(
 
 /// The generations that have entries.
 #[derive(Default)]
-struct Entries {
+struct InspectedEntries {
     /// The numbers of those with rows in the commit log.
     rows: HashSet<u64>,
     /// The names of the directories of trees that have tables, or cannot be read.
@@ -114,8 +114,8 @@ struct Entries {
 }
 
 impl Inspection {
-    fn read(&mut self, disk: &dyn Disk, directory: &Path, contents: &Contents) -> Entries {
-        let mut entries = Entries::default();
+    fn read(&mut self, disk: &dyn Disk, directory: &Path, contents: &Contents) -> InspectedEntries {
+        let mut entries = InspectedEntries::default();
         self.partitioner.clone_from(&contents.partitioner);
         let families = contents.families.iter().filter(|(_, record)| !record.is_dropped);
         self.families = families.map(|(name, _)| name.clone()).collect();
@@ -137,7 +137,7 @@ impl Inspection {
 
     /// Returns why the definition of a column family contradicts its stored data. `None` if it does not, or if there is no
     /// data.
-    fn conflict(&self, contents: &Contents, entries: &Entries, cf: &CfDef) -> Option<String> {
+    fn conflict(&self, contents: &Contents, entries: &InspectedEntries, cf: &CfDef) -> Option<String> {
         let name = FamilyName::of(cf);
         let record = contents.families.get(&name).filter(|record| !record.is_dropped)?;
         let number = number_of(record.id, record.generation);
@@ -148,7 +148,7 @@ impl Inspection {
         record.conflict_with(cf).filter(|_| has_entries)
     }
 
-    fn read_log(&mut self, disk: &dyn Disk, log: &Path, contents: &Contents, entries: &mut Entries) {
+    fn read_log(&mut self, disk: &dyn Disk, log: &Path, contents: &Contents, entries: &mut InspectedEntries) {
         let numbers = segments_of(disk, log).unwrap_or_default();
         self.segments = numbers.len() as u64;
         let lengths = numbers.iter().filter_map(|number| length_of(&super::log::path_of(log, *number)));

@@ -86,8 +86,9 @@ impl RowPrefix {
     pub fn of(key: &[u8], partitioner: &dyn Partitioner) -> RowPrefix {
         let mut bytes = Vec::with_capacity(key.len() + 64);
         match partitioner.token_form() {
-            TokenForm::Fixed(_) => {
+            TokenForm::Fixed(width) => {
                 partitioner.token(key, &mut bytes);
+                debug_assert!(bytes.len() == width, "the row's key would be read from a wrong place");
                 escape(key, &mut bytes);
             }
             TokenForm::Variable => {
@@ -102,7 +103,12 @@ impl RowPrefix {
                 escape(&token, &mut bytes);
             }
         }
-        RowPrefix(SmallVec::from_slice(&bytes))
+        let prefix = RowPrefix(SmallVec::from_slice(&bytes));
+        debug_assert!(
+            RowPrefix::of_entry(&prefix.entry(ROW_MARKER), partitioner).as_ref() == Some(&prefix),
+            "entries would be taken for those of another row"
+        );
+        prefix
     }
 
     /// Returns the prefix of a row of the store's own, outside of the ring.

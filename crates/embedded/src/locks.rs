@@ -15,7 +15,7 @@ const STRIPES: usize = 1024;
 
 /// Rows that are locked until this is dropped.
 pub struct HeldRows<'a> {
-    _guards: SmallVec<[MutexGuard<'a, ()>; 1]>,
+    guards: SmallVec<[MutexGuard<'a, ()>; 1]>,
 }
 
 /// All rows, locked until this is dropped: no thread writes, or loads a row into the cache.
@@ -36,7 +36,7 @@ impl RowLocks {
 
     /// Locks one row.
     pub fn lock_one(&self, key: &[u8]) -> HeldRows<'_> {
-        HeldRows { _guards: smallvec![self.stripes[self.stripe_of(key)].lock()] }
+        HeldRows { guards: smallvec![self.stripes[self.stripe_of(key)].lock()] }
     }
 
     /// Locks rows. They are always locked in the order of the stripes, so that two callers cannot deadlock.
@@ -44,7 +44,13 @@ impl RowLocks {
         let mut stripes: Vec<usize> = keys.map(|key| self.stripe_of(key)).collect();
         stripes.sort_unstable();
         stripes.dedup();
-        HeldRows { _guards: stripes.into_iter().map(|stripe| self.stripes[stripe].lock()).collect() }
+        HeldRows { guards: stripes.into_iter().map(|stripe| self.stripes[stripe].lock()).collect() }
+    }
+
+    /// Returns whether a row is among those that a caller holds, for assertions.
+    pub fn are_held(&self, rows: &HeldRows<'_>, key: &[u8]) -> bool {
+        let stripe = &self.stripes[self.stripe_of(key)];
+        rows.guards.iter().any(|guard| std::ptr::eq(MutexGuard::mutex(guard), stripe))
     }
 
     /// Locks all rows.

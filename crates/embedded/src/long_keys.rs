@@ -16,6 +16,8 @@
 //! found without reading pointers, since its address is computed from the key. Pointers are kept when the entries they
 //! lead to have been removed.
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
 use std::ops::Bound;
 
 use bytes::Bytes;
@@ -32,7 +34,7 @@ pub const CHUNK: usize = 60_000;
 const ADDRESS: usize = 16;
 
 /// Where the entry of a key is stored.
-pub struct Place {
+pub struct LongKeyPlace {
     /// The key in its tree: the tree of long keys if `pointers` is not empty, otherwise the ordinary one.
     pub key: Vec<u8>,
     /// The pointers that lead to it: whether each is in the tree of long keys, and its key.
@@ -40,20 +42,21 @@ pub struct Place {
 }
 
 /// Returns where the entry of a key is stored. Short keys are stored unchanged.
-pub fn place(key: Vec<u8>) -> Place {
+pub fn place(key: Vec<u8>) -> LongKeyPlace {
     if key.len() < CHUNK {
-        return Place { key, pointers: Vec::new() };
+        return LongKeyPlace { key, pointers: Vec::new() };
     }
     let mut pointers = Vec::new();
     let mut space: Vec<u8> = Vec::new();
     let mut rest = &key[..];
-    while rest.len() >= CHUNK {
-        let pointer = [&space[..], &rest[..CHUNK]].concat();
-        space = address(&space, &rest[..CHUNK]);
+    while let Some((chunk, behind)) = rest.split_at_checked(CHUNK) {
+        let pointer = [&space[..], chunk].concat();
+        space = address(&space, chunk);
         pointers.push((!pointers.is_empty(), pointer));
-        rest = &rest[CHUNK..];
+        rest = behind;
     }
-    Place { key: [&space[..], rest].concat(), pointers }
+    debug_assert!(rest.len() < CHUNK, "the key would be too long for a table");
+    LongKeyPlace { key: [&space[..], rest].concat(), pointers }
 }
 
 /// Returns the address of keys that continue after `chunk`. `space` is the address of the chunk itself.
@@ -62,7 +65,7 @@ fn address(space: &[u8], chunk: &[u8]) -> Vec<u8> {
     hash.update([u8::try_from(space.len()).unwrap_or(0)]);
     hash.update(space);
     hash.update(chunk);
-    hash.finalize()[..ADDRESS].to_vec()
+    hash.finalize().split_at(ADDRESS).0.to_vec()
 }
 
 /// The whole key of an entry: of an ordinary entry, or joined from its chunks.
@@ -84,13 +87,13 @@ impl WholeKey {
     pub fn tail(&self, at: usize) -> Bytes {
         match self {
             WholeKey::Ordinary(key) => key.slice(at.min(key.len())..),
-            WholeKey::Joined(key) => Bytes::copy_from_slice(&key[at.min(key.len())..]),
+            WholeKey::Joined(key) => Bytes::copy_from_slice(key.get(at..).unwrap_or_default()),
         }
     }
 }
 
 /// An iterator over the entries of a range of whole keys, in either direction.
-pub struct Entries<'a> {
+pub struct StoredEntries<'a> {
     tables: &'a Tables,
     snapshot: &'a Snapshot,
     reversed: bool,
@@ -111,7 +114,7 @@ struct Space {
     entries: TreeEntries,
 }
 
-impl<'a> Entries<'a> {
+impl<'a> StoredEntries<'a> {
     /// Returns the entries from `low`, inclusive, to `high`, exclusive or unbounded.
     pub fn new(
         tables: &'a Tables,
@@ -119,8 +122,8 @@ impl<'a> Entries<'a> {
         low: Vec<u8>,
         high: Option<Vec<u8>>,
         reversed: bool,
-    ) -> Entries<'a> {
-        let mut entries = Entries { tables, snapshot, reversed, spaces: Vec::with_capacity(1) };
+    ) -> StoredEntries<'a> {
+        let mut entries = StoredEntries { tables, snapshot, reversed, spaces: Vec::with_capacity(1) };
         entries.enter(Vec::new(), &[], Some(low), high);
         entries
     }
@@ -151,8 +154,8 @@ impl<'a> Entries<'a> {
     /// Follows a pointer of the current space.
     fn follow(&mut self, tree_key: &[u8]) {
         let Some(space) = self.spaces.last() else { return };
-        let chunk = &tree_key[space.address..];
-        let next = address(&tree_key[..space.address], chunk);
+        let Some((own, chunk)) = tree_key.split_at_checked(space.address) else { return };
+        let next = address(own, chunk);
         let prefix = [&space.prefix[..], chunk].concat();
         let rest_of = |bound: &Option<Vec<u8>>| {
             bound.as_ref().and_then(|bound| bound.strip_prefix(chunk).map(<[u8]>::to_vec))
@@ -164,7 +167,7 @@ impl<'a> Entries<'a> {
 
 /// Returns a bound within a space, cut to the length of the longest key in a tree.
 fn within(address: &[u8], bound: &[u8]) -> Vec<u8> {
-    [address, &bound[..bound.len().min(CHUNK)]].concat()
+    [address, bound.get(..CHUNK).unwrap_or(bound)].concat()
 }
 
 fn is_empty_range(from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> bool {
@@ -175,7 +178,7 @@ fn is_empty_range(from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> bool {
     }
 }
 
-impl Iterator for Entries<'_> {
+impl Iterator for StoredEntries<'_> {
     type Item = Result<(WholeKey, Bytes), StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -194,12 +197,13 @@ impl Iterator for Entries<'_> {
                 self.follow(&key);
                 continue;
             }
-            let whole = if space.address == 0 {
-                WholeKey::Ordinary(key)
-            } else {
-                WholeKey::Joined([&space.prefix[..], &key[space.address..]].concat())
-            };
-            return Some(Ok((whole, value)));
+            if space.address == 0 {
+                return Some(Ok((WholeKey::Ordinary(key), value)));
+            }
+            let whole =
+                key.get(space.address..).map(|rest| WholeKey::Joined([&space.prefix[..], rest].concat()));
+            let short = || StoreError::Corrupt("an entry with a long key has no address".to_owned());
+            return Some(whole.ok_or_else(short).map(|whole| (whole, value)));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::long_keys::{Entries, WholeKey};
+use super::long_keys::{StoredEntries, WholeKey};
 use super::memtable::{EntryMap, EntryRange};
 use super::packed::PackedValue;
 use super::row_source::RowKey;
@@ -17,7 +17,7 @@ pub struct MergedEntries<'a> {
     /// The entries of each memtable, newest first.
     memory: Vec<EntryRange>,
     /// `None` if tables are not read.
-    tables: Option<std::iter::Peekable<Entries<'a>>>,
+    tables: Option<std::iter::Peekable<StoredEntries<'a>>>,
     row_len: usize,
     reversed: bool,
 }
@@ -28,7 +28,7 @@ impl<'a> MergedEntries<'a> {
         memory: &[EntryMap],
         low: &[u8],
         high: &[u8],
-        tables: Option<Entries<'a>>,
+        tables: Option<StoredEntries<'a>>,
         row_len: usize,
         reversed: bool,
     ) -> MergedEntries<'a> {

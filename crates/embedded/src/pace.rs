@@ -11,7 +11,7 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 pub type Progress<'a> = &'a mut dyn FnMut(&str);
 
 /// Bytes that are being copied or verified.
-pub struct Pace<'p> {
+pub struct PacedProgress<'p> {
     progress: Progress<'p>,
     /// The operation on them: `copied`.
     verb: &'static str,
@@ -23,17 +23,17 @@ pub struct Pace<'p> {
     shown: Instant,
 }
 
-impl<'p> Pace<'p> {
+impl<'p> PacedProgress<'p> {
     /// Begins with `whole` bytes.
-    pub fn new(progress: Progress<'p>, verb: &'static str, whole: u64) -> Pace<'p> {
+    pub fn new(progress: Progress<'p>, verb: &'static str, whole: u64) -> PacedProgress<'p> {
         let began = Instant::now();
-        Pace { progress, verb, whole, done: 0, bytes_per_s: None, began, shown: began }
+        PacedProgress { progress, verb, whole, done: 0, bytes_per_s: None, began, shown: began }
     }
 
     /// Limits the rate: from now on, `add` waits as long as needed.
     #[must_use]
-    pub fn limited(self, bytes_per_s: Option<u64>) -> Pace<'p> {
-        Pace { bytes_per_s, ..self }
+    pub fn limited(self, bytes_per_s: Option<u64>) -> PacedProgress<'p> {
+        PacedProgress { bytes_per_s, ..self }
     }
 
     /// Adds bytes that are done, and prints a line every few seconds.
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn a_line_has_the_time_left() {
         let mut ignore = |_: &str| {};
-        let mut pace = Pace::new(&mut ignore, "verified", 100_000_000);
+        let mut pace = PacedProgress::new(&mut ignore, "verified", 100_000_000);
         pace.add(25_000_000);
         let line = pace.line(Duration::from_secs(10));
         assert_eq!(line, "verified 25.0 MB of 100.0 MB, 10 s elapsed, 30 s left");
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn a_limited_rate_is_kept() {
         let (mut ignore, began) = (|_: &str| {}, Instant::now());
-        let mut pace = Pace::new(&mut ignore, "verified", 50_000).limited(Some(1_000_000));
+        let mut pace = PacedProgress::new(&mut ignore, "verified", 50_000).limited(Some(1_000_000));
         (0..5).for_each(|_| pace.add(10_000));
         assert!(began.elapsed() >= Duration::from_millis(50), "{:?}", began.elapsed());
     }

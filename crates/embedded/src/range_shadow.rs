@@ -11,7 +11,7 @@
 //!
 //! In a row of super columns a range tombstone covers either super columns, or columns of one super column. So for each
 //! cell the name and the deletion of its super column must be known. The deletion is the entry before its cells, if
-//! there is one, and `Holders` remembers it while iterating:
+//! there is one, and `ShadowHolders` remembers it while iterating:
 //!
 //! ```text
 //!   row | 01 | esc(s1) | 00         deletion of s1        remembered
@@ -23,12 +23,10 @@
 use bytes::Bytes;
 
 use super::key::{self, COLUMNS_LEVEL, ROW_END, SuperEntry};
-use super::row_reader::decode_cell;
+use super::row_reader::{decode_cell, newest};
 use super::row_source::{RowKey, RowSource};
 use super::value::{self, Value};
-use base::compat::features::releases::NEWEST;
-use base::marshal;
-use base::marshal::{AbstractType, TypeRef};
+use base::marshal::AbstractType;
 use base::model::{DeletionTime, LevelRanges, RangeTombstone};
 use base::schema::CfDef;
 use store::StoreError;
@@ -41,8 +39,8 @@ pub fn shadowed_by_ranges(
     cf: &CfDef,
     most: usize,
 ) -> Result<Vec<Vec<u8>>, StoreError> {
-    let names = newest_view(&cf.comparator);
-    let mut holders = Holders::default();
+    let names = newest(&*cf.comparator);
+    let mut holders = ShadowHolders::default();
     let mut shadowed = Vec::new();
     for entry in source.entries(COLUMNS_LEVEL, ROW_END, false) {
         let (key, value) = entry?;
@@ -58,7 +56,7 @@ pub fn shadowed_by_ranges(
                 let Some(cell) = decode_cell(key.tail(at), value, &**sub)? else { continue };
                 let over = LevelRanges::of_supers(ranges, names).over(&holder);
                 let whole = over.merged(deletion);
-                let inside = LevelRanges::of_super(ranges, &holder, whole, names, newest_view(sub));
+                let inside = LevelRanges::of_super(ranges, &holder, whole, names, newest(&**sub));
                 over.merged(inside.over(&cell.name)).shadows(cell.timestamp)
             }
         };
@@ -72,21 +70,15 @@ pub fn shadowed_by_ranges(
     Ok(shadowed)
 }
 
-/// Returns the comparator for the names of range tombstones. Only releases from 2.0 on create them, so names are
-/// compared as in the newest release.
-fn newest_view(of: &TypeRef) -> &dyn AbstractType {
-    marshal::at(&**of, NEWEST)
-}
-
 /// Finds the super column of each entry of a row. Entries must be passed in their order.
 #[derive(Default)]
-struct Holders {
+struct ShadowHolders {
     /// The super column of the last deletion entry: its ordered name, its deletion, and the name that the entry stores
     /// if it cannot be restored from the key.
     last: Option<(Vec<u8>, DeletionTime, Option<Bytes>)>,
 }
 
-impl Holders {
+impl ShadowHolders {
     /// Returns the super column of a cell, its deletion, and the offset of the cell's name in the key. `None` for
     /// entries that are not cells.
     fn of_entry(

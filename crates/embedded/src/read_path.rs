@@ -9,10 +9,10 @@ use super::dump::dump;
 use super::families::Families;
 use super::key::{ROW_END, RowPrefix};
 use super::locks::{HeldRows, RowLocks};
-use super::memtable::{Memory, View};
+use super::memtable::{Memory, MemoryView};
 use super::row_cache::{CachedRow, RowCache, RowId};
 use super::row_source::RowSource;
-use super::scan::{ScanPiece, ScanPlace, StoredRows, scan};
+use super::scan::{ScanPiece, ScanPlace, ScannedRows, scan};
 use super::tables::{TableSpace, Tables};
 use base::model::{Predicate, RangeCommand, ReadCommand};
 use base::partitioner::PartitionerRef;
@@ -34,7 +34,7 @@ pub struct ReadPath {
 
 impl ReadPath {
     /// Returns a consistent view of memtables and tables.
-    pub fn view(&self) -> View {
+    pub fn view(&self) -> MemoryView {
         self.memory.view(|| self.space.as_ref().map(|space| space.snapshot()))
     }
 
@@ -69,8 +69,7 @@ impl ReadPath {
         if may_wait.is_none() && is_long(command) {
             return Ok(None);
         }
-        let read = |row: &RowSource<'_>| read(row, command);
-        self.read_row(&id, &self.prefix_of(key), &tables, read, may_wait)
+        self.read_row(&id, &self.prefix_of(key), &tables, |row| read(row, command), may_wait)
     }
 
     /// Reads a row that is not in the cache, and loads it into the cache if it was used recently.
@@ -107,8 +106,9 @@ impl ReadPath {
         id: &RowId,
         row: &RowPrefix,
         source: &RowSource<'_>,
-        _: &HeldRows<'_>,
+        rows: &HeldRows<'_>,
     ) -> Result<Arc<CachedRow>, StoreError> {
+        debug_assert!(self.locks.are_held(rows, &id.key), "the cached row would lack a concurrent write");
         if let Some(cached) = self.row_cache.get(id) {
             return Ok(cached);
         }
@@ -147,10 +147,10 @@ impl ReadPath {
     fn stored_rows<'a>(
         &'a self,
         tables: &'a Tables,
-        view: &'a View,
+        view: &'a MemoryView,
         may_wait: &'a BlockingPermit,
-    ) -> StoredRows<'a> {
-        StoredRows { tables, view, partitioner: &*self.partitioner, may_wait }
+    ) -> ScannedRows<'a> {
+        ScannedRows { tables, view, partitioner: &*self.partitioner, may_wait }
     }
 
     /// Returns all tokens that rows have, sorted.
@@ -176,7 +176,7 @@ impl ReadPath {
 /// The order matters: the view is taken before `tables` is checked. An entry that the view does not have in a memtable
 /// was flushed before, so `tables` is then not empty.
 fn source_in<'a>(
-    view: &'a View,
+    view: &'a MemoryView,
     tables: &'a Tables,
     row: &'a RowPrefix,
     may_wait: Option<&BlockingPermit>,

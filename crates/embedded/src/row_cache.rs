@@ -240,6 +240,7 @@ impl RowCache {
     }
 
     fn weigh(&self, id: &RowId, row: Arc<CachedRow>, bytes: usize) {
+        debug_assert!(self.is_enabled || bytes == 0 || cfg!(test), "a cache without room would be used");
         row.weighed.store(bytes, Ordering::Relaxed);
         let id = StoredId { family: id.family, key: SmallVec::from_slice(&id.key) };
         self.rows.insert(id, WeightedRow { row, bytes: bytes as u64 });
@@ -249,6 +250,7 @@ impl RowCache {
     /// cache.
     pub fn apply(&self, id: &RowId, row: &Arc<CachedRow>, changes: Changes<'_>) {
         let now = row.apply(changes);
+        debug_assert!(row.view().is_none_or(|row| fits(&row.entries)), "the cache would exceed its limit");
         let weighed = row.weighed.load(Ordering::Relaxed);
         if now.abs_diff(weighed) > 1024 || now == 0 && weighed > 0 {
             self.weigh(id, row.clone(), now);

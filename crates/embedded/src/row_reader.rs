@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::key::{self, COLUMNS_LEVEL, RANGES, RANGES_END, ROW_MARKER, SuperEntry, SuperPrefix};
 use super::row_source::{RowEntries, RowKey, RowSource};
 use super::value::{self, Value};
+use base::compat::features::releases::NEWEST;
 use base::marshal;
 use base::marshal::{AbstractType, StoredOrder};
 use base::model::{
@@ -30,6 +31,12 @@ impl<'a> Names<'a> {
     pub fn new(stored: &'a dyn AbstractType, release: base::util::Release) -> Names<'a> {
         Names { stored, view: marshal::at(stored, release) }
     }
+}
+
+/// Returns the comparator for the names of range tombstones. Only releases from 2.0 on create range tombstones, so
+/// names are compared as in the newest release.
+pub fn newest(of: &dyn AbstractType) -> &dyn AbstractType {
+    marshal::at(of, NEWEST)
 }
 
 type Cells<'a> = Box<dyn Iterator<Item = Result<Cell, StoreError>> + 'a>;
@@ -303,8 +310,7 @@ fn sorted_names<'a>(names: &'a [Bytes], view: &dyn AbstractType) -> Vec<&'a Byte
 /// Returns the range of keys of a slice: the first key, inclusive, and the last, exclusive. If the caller's release
 /// orders names as stored only up to a prefix, the range is widened to whole groups of names with equal prefixes.
 fn slice_bounds(level: &[u8], names: Names<'_>, range: &SliceRange, is_super: bool) -> (Vec<u8>, Vec<u8>) {
-    let (first, last) =
-        if range.reversed { (&range.finish, &range.start) } else { (&range.start, &range.finish) };
+    let (first, last) = range.ends();
     let prefix = match names.view.stored_order() {
         StoredOrder::Exact => usize::MAX,
         StoredOrder::WithinPrefix(prefix) => prefix,

@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use super::blocking::BlockingPermit;
 use super::key::{ROW_MARKER, RowPrefix};
-use super::long_keys::{Entries, WholeKey};
-use super::memtable::{EntryMap, View};
+use super::long_keys::{StoredEntries, WholeKey};
+use super::memtable::{EntryMap, MemoryView};
 use super::merge::MergedEntries;
 use super::packed::{PackedValue, PackedWalk};
 use super::row_cache::RowView;
@@ -46,7 +46,7 @@ impl<'a> RowSource<'a> {
     /// has no tables, or the caller knows that their entries do not change the result.
     pub fn stored(
         tables: &'a Tables,
-        view: &'a View,
+        view: &'a MemoryView,
         row: &'a RowPrefix,
         may_wait: Option<&BlockingPermit>,
     ) -> RowSource<'a> {
@@ -68,7 +68,7 @@ impl StoredRow<'_> {
     fn entries(&self, low: &[u8], high: &[u8], reversed: bool) -> RowEntries<'_> {
         let row = self.row;
         let stored = self.tables.map(|(tables, snapshot)| {
-            Entries::new(tables, snapshot, row.entry(low), Some(row.entry(high)), reversed)
+            StoredEntries::new(tables, snapshot, row.entry(low), Some(row.entry(high)), reversed)
         });
         let row_len = row.as_bytes().len();
         match stored {
@@ -133,7 +133,7 @@ impl RowSource<'_> {
 
 /// An iterator over entries of one row.
 pub enum RowEntries<'a> {
-    Stored { entries: Entries<'a>, row_len: usize },
+    Stored { entries: StoredEntries<'a>, row_len: usize },
     Merged(Box<MergedEntries<'a>>),
     Cached(PackedWalk<'a>),
 }

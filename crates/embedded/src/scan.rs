@@ -2,8 +2,8 @@
 
 use super::blocking::BlockingPermit;
 use super::key::{self, ROW_END, RowPrefix};
-use super::long_keys::Entries;
-use super::memtable::View;
+use super::long_keys::StoredEntries;
+use super::memtable::MemoryView;
 use super::row_source::RowSource;
 use super::tables::Tables;
 use crate::limits::{SCAN_PIECE_BYTES, SCAN_PIECE_ROWS};
@@ -33,14 +33,14 @@ pub struct ScanPiece {
 
 /// A view of memtables and tables of one generation of a column family, for a thread that may wait for the disk.
 #[derive(Clone, Copy)]
-pub struct StoredRows<'a> {
+pub struct ScannedRows<'a> {
     pub tables: &'a Tables,
-    pub view: &'a View,
+    pub view: &'a MemoryView,
     pub partitioner: &'a dyn Partitioner,
     pub may_wait: &'a BlockingPermit,
 }
 
-impl<'a> StoredRows<'a> {
+impl<'a> ScannedRows<'a> {
     /// Returns the source of a row.
     pub fn row<'b>(self, row: &'b RowPrefix) -> RowSource<'b>
     where
@@ -58,7 +58,7 @@ impl<'a> StoredRows<'a> {
 /// Reads a piece of a scan: all remaining rows, or fewer if `SCAN_PIECE_ROWS` rows have been read, or the rows have
 /// `SCAN_PIECE_BYTES`.
 pub fn scan(
-    stored: StoredRows<'_>,
+    stored: ScannedRows<'_>,
     command: &RangeCommand,
     from: ScanPlace,
 ) -> Result<ScanPiece, StoreError> {
@@ -123,7 +123,7 @@ fn token_of(key: &[u8], after: bool, partitioner: &dyn Partitioner) -> Option<Ve
 
 /// Finds the rows of a range one after another, by their first entries.
 pub struct RowPrefixes<'a> {
-    stored: StoredRows<'a>,
+    stored: ScannedRows<'a>,
     high: Option<Vec<u8>>,
     /// Lower bound of the next row.
     low: Vec<u8>,
@@ -135,7 +135,7 @@ impl RowPrefixes<'_> {
     /// Returns the next row that has entries.
     pub fn next_row(&mut self) -> Result<Option<RowPrefix>, StoreError> {
         loop {
-            let StoredRows { tables, view, .. } = self.stored;
+            let ScannedRows { tables, view, .. } = self.stored;
             let in_memory = view.first_row(tables.number, &self.low, self.high.as_deref());
             let row = match (self.next_in_tables()?, in_memory.map(|prefix| RowPrefix::fixed(&prefix))) {
                 (Some(stored), Some(memory)) if memory.as_bytes() < stored.as_bytes() => memory,
@@ -143,6 +143,7 @@ impl RowPrefixes<'_> {
                 (None, Some(memory)) => memory,
                 (None, None) => return Ok(None),
             };
+            debug_assert!(row.end() > self.low, "a scan would return a row twice");
             self.low = row.end();
             if self.has_entries(&row)? {
                 return Ok(Some(row));
@@ -157,9 +158,9 @@ impl RowPrefixes<'_> {
         {
             return Ok(found.clone());
         }
-        let StoredRows { tables, view, partitioner, .. } = self.stored;
+        let ScannedRows { tables, view, partitioner, .. } = self.stored;
         let Some(snapshot) = view.snapshot.as_deref() else { return Ok(None) };
-        let mut entries = Entries::new(tables, snapshot, self.low.clone(), self.high.clone(), false);
+        let mut entries = StoredEntries::new(tables, snapshot, self.low.clone(), self.high.clone(), false);
         let found = match entries.next().transpose()? {
             None => None,
             Some((entry, _)) => Some(

@@ -26,13 +26,13 @@ use store::{SnapshotContent, SnapshotPart, StoreError, StoreSnapshot};
 
 /// The rows, column families and metadata records of a store in memory at one time.
 #[derive(Clone)]
-pub struct Snapshot {
+pub struct MemorySnapshot {
     layers: Frozen,
     families: Arc<FamiliesSnapshot>,
     contents: Arc<Contents>,
 }
 
-impl SnapshotContent for Snapshot {
+impl SnapshotContent for MemorySnapshot {
     fn parts(&self) -> Vec<SnapshotPart> {
         let part =
             |layer: &Arc<Memtable>| SnapshotPart { id: Arc::as_ptr(layer).addr(), bytes: layer.bytes() };
@@ -44,7 +44,7 @@ impl SnapshotContent for Snapshot {
 ///
 /// # Errors
 /// `Invalid` if another kind of store took the snapshot.
-pub fn content(snapshot: &StoreSnapshot) -> Result<&Snapshot, StoreError> {
+pub fn content(snapshot: &StoreSnapshot) -> Result<&MemorySnapshot, StoreError> {
     snapshot
         .content()
         .ok_or_else(|| StoreError::Invalid("the snapshot is of another kind of store".to_owned()))
@@ -59,14 +59,14 @@ pub fn prepare(engine: &Engine) {
 ///
 /// # Errors
 /// `Invalid` for a store on a disk.
-pub fn take(engine: &Engine) -> Result<Snapshot, StoreError> {
+pub fn take(engine: &Engine) -> Result<MemorySnapshot, StoreError> {
     check_in_memory(engine)?;
     prepare(engine);
     let families = engine.families.hold();
     let _rows = engine.read.locks.lock_all();
     Ok(engine.write.ahead.between_writes(|memory| {
         memory.freeze_if_used();
-        Snapshot {
+        MemorySnapshot {
             layers: memory.frozen(),
             families: Arc::new(engine.families.snapshot(&families)),
             contents: engine.manifest.contents(),
@@ -78,7 +78,7 @@ pub fn take(engine: &Engine) -> Result<Snapshot, StoreError> {
 ///
 /// # Errors
 /// `Invalid` for a store on a disk.
-pub fn restore(engine: &Engine, snapshot: &Snapshot) -> Result<(), StoreError> {
+pub fn restore(engine: &Engine, snapshot: &MemorySnapshot) -> Result<(), StoreError> {
     check_in_memory(engine)?;
     let (active, frozen) = {
         let mut families = engine.families.hold();
@@ -99,7 +99,7 @@ pub fn restore(engine: &Engine, snapshot: &Snapshot) -> Result<(), StoreError> {
 pub fn open(
     partitioner: PartitionerRef,
     clock: Arc<Clock>,
-    snapshot: &Snapshot,
+    snapshot: &MemorySnapshot,
 ) -> Result<Engine, StoreError> {
     let memory = Memory::default();
     memory.replace(snapshot.layers.clone());

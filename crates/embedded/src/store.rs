@@ -158,6 +158,7 @@ impl EmbeddedStore {
                 return Ok(found);
             };
             place = next;
+            debug_assert!(piece.rows.len() < command.max_rows, "a scan would continue behind its last row");
             Arc::make_mut(&mut command).max_rows -= piece.rows.len();
             found.extend(piece.rows);
         }
@@ -216,10 +217,10 @@ impl EmbeddedStore {
         };
         let outcome = match outcome {
             Ok(WriteOutcome::MustWait(mutations)) => {
-                let write = move |engine: &Engine, may_wait: &BlockingPermit| {
+                self.waiting_for(Length::Short, move |engine: &Engine, may_wait: &BlockingPermit| {
                     engine.write(mutations, behaviour, Some(may_wait))
-                };
-                self.waiting_for(Length::Short, write).await
+                })
+                .await
             }
             outcome => outcome,
         };

@@ -199,14 +199,9 @@ impl RowSource<'_> {
     }
 }
 
-/// Returns the smaller and the larger name of a slice.
-fn ends(range: &SliceRange) -> (&Bytes, &Bytes) {
-    if range.reversed { (&range.finish, &range.start) } else { (&range.start, &range.finish) }
-}
-
 /// Returns the first key of a slice of cells, inclusive, and the last, exclusive.
 fn bounds_of_cells(level: &[u8], names: Names<'_>, range: &SliceRange) -> (Vec<u8>, Vec<u8>) {
-    let (first, last) = ends(range);
+    let (first, last) = range.ends();
     let low = if first.is_empty() { level.to_vec() } else { key::cell(level, first, names.stored) };
     if last.is_empty() {
         let mut high = level.to_vec();
@@ -220,7 +215,7 @@ fn bounds_of_cells(level: &[u8], names: Names<'_>, range: &SliceRange) -> (Vec<u
 
 /// Returns the first key of a slice of super columns, inclusive, and the last, exclusive.
 fn bounds_of_supers(names: Names<'_>, range: &SliceRange) -> (Vec<u8>, Vec<u8>) {
-    let (first, last) = ends(range);
+    let (first, last) = range.ends();
     let of = |name: &Bytes| SuperPrefix::of(COLUMNS_LEVEL, name, names.stored);
     let low = if first.is_empty() { COLUMNS_LEVEL.to_vec() } else { of(first).start().to_vec() };
     let high = if last.is_empty() { ROW_END.to_vec() } else { of(last).end() };

@@ -17,7 +17,7 @@ pub struct Worker {
 }
 
 /// The next step of a worker.
-pub enum Next {
+pub enum NextRun {
     /// Run the work again at once.
     GoOn,
     /// Wait until woken, at most this long.
@@ -29,18 +29,17 @@ impl Worker {
     pub fn start(
         name: &'static str,
         health: Arc<Health>,
-        mut work: impl FnMut() -> Next + Send + 'static,
+        mut work: impl FnMut() -> NextRun + Send + 'static,
     ) -> Result<Worker, StoreError> {
-        let run = move || {
-            while !health.is_closed() {
-                if let Next::Rest(longest) = work() {
-                    std::thread::park_timeout(longest);
-                }
-            }
-        };
         let handle = std::thread::Builder::new()
             .name(name.to_owned())
-            .spawn(run)
+            .spawn(move || {
+                while !health.is_closed() {
+                    if let NextRun::Rest(longest) = work() {
+                        std::thread::park_timeout(longest);
+                    }
+                }
+            })
             .map_err(|error| StoreError::Io(format!("cannot start the {name} thread: {error}")))?;
         Ok(Worker { name, thread: handle.thread().clone(), handle: Mutex::new(Some(handle)) })
     }

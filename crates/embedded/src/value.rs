@@ -75,6 +75,7 @@ fn head(kind: u8, timestamp: i64, name: Option<&[u8]>, more: usize) -> Vec<u8> {
 
 fn put_name(name: Option<&[u8]>, out: &mut Vec<u8>) {
     if let Some(name) = name {
+        debug_assert!(u32::try_from(name.len()).is_ok(), "the name would not be read back");
         // Names have at most 65,535 bytes, by a limit of the API.
         out.extend_from_slice(&u32::try_from(name.len()).unwrap_or(u32::MAX).to_be_bytes());
         out.extend_from_slice(name);

@@ -20,7 +20,7 @@ use super::format;
 use super::key::RowPrefix;
 use super::log::{path_of, segments_of};
 use super::manifest::{Contents, LogSpan, Manifest, TreeRecord};
-use super::pace::{Pace, Progress, megabytes};
+use super::pace::{PacedProgress, Progress, megabytes};
 use super::recovery::replay_newest;
 use super::table_folders::table_folders;
 use super::tables::{ListedTable, TreeName, TreeVersion, check_table, key_range_of};
@@ -71,10 +71,10 @@ pub fn verify(
     let trees = table_folders(&contents, directory).filter(|(name, _)| name.given_up().is_none());
     let trees: Vec<_> = trees.collect();
     let whole = trees.iter().map(|(name, _)| name.bytes_of_tables()).sum();
-    let pace = Pace::new(progress, "verified", whole).limited(bytes_per_s);
+    let pace = PacedProgress::new(progress, "verified", whole).limited(bytes_per_s);
     let partitioner = partitioner::resolve(&contents.partitioner);
     let found = Verified::default();
-    let mut verification = Verification { disk, directory, partitioner, pace, found };
+    let mut verification = DirectoryVerification { disk, directory, partitioner, pace, found };
     verification.read_log(&contents);
     for (name, record) in trees {
         verification.read_tree(&name, record);
@@ -83,15 +83,15 @@ pub fn verify(
 }
 
 /// A verification that is running.
-struct Verification<'a> {
+struct DirectoryVerification<'a> {
     disk: &'a dyn Disk,
     directory: &'a Path,
     partitioner: Option<PartitionerRef>,
-    pace: Pace<'a>,
+    pace: PacedProgress<'a>,
     found: Verified,
 }
 
-impl Verification<'_> {
+impl DirectoryVerification<'_> {
     /// Reads the commit log: in a closed directory as a start does.
     fn read_log(&mut self, contents: &Contents) {
         let log = self.directory.join("log");

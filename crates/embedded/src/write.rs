@@ -10,11 +10,11 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::blocking::BlockingPermit;
-use super::families::{Family, FamilySet};
+use super::families::{FamilySet, OpenFamily};
 use super::key::{self, COLUMNS_LEVEL, ROW_MARKER, RowPrefix, SuperPrefix};
 use super::locks::HeldRows;
 use super::log::ChangeList;
-use super::memtable::View;
+use super::memtable::MemoryView;
 use super::read_path::ReadPath;
 use super::row_cache::{CachedRow, RowId};
 use super::row_reader::{Names, decode_cell};
@@ -38,7 +38,7 @@ const FIRST_SWEEP_S: i64 = 600;
 
 /// Where a write finds the existing cells of its row.
 pub struct RowLocation<'a> {
-    family: &'a Arc<Family>,
+    family: &'a Arc<OpenFamily>,
     tables: Guard<Arc<Tables>>,
     id: RowId,
     /// The row in the cache, if it is there.
@@ -54,7 +54,7 @@ pub struct RowLookup<'a> {
     pub found: SmallVec<[RowLocation<'a>; 1]>,
     /// Memtables and tables, seen before `Tables::newest` was read: an entry that is not in these memtables is in
     /// tables that `newest` includes. `None` if all rows are cached.
-    pub view: Option<View>,
+    pub view: Option<MemoryView>,
 }
 
 /// Looks up the rows of some mutations. The rows are locked.
@@ -102,14 +102,14 @@ fn is_newer(change: &CfMutation, newest: i64, behaviour: &Behaviour) -> bool {
 }
 
 /// Builds a batch. The caller holds the locks of all rows of the batch.
-pub struct Writer<'a, 'l> {
+pub struct RowWriter<'a, 'l> {
     pub path: &'a WritePath,
     pub behaviour: &'static Behaviour,
     pub rows: &'a HeldRows<'l>,
     /// Required to add a row whose `must_wait` is set.
     pub may_wait: Option<&'a BlockingPermit>,
     /// Memtables and tables. `Some` if a row is not in the cache.
-    pub view: Option<View>,
+    pub view: Option<MemoryView>,
     pub batch: WriteBatch,
 }
 
@@ -120,12 +120,18 @@ struct ExistingCell {
     cell: Cell,
 }
 
-impl Writer<'_, '_> {
+impl RowWriter<'_, '_> {
     /// Adds the changes of a mutation to one column family. A row of a column family must not be added twice.
     pub fn add(&mut self, key: &Bytes, change: CfMutation, found: RowLocation<'_>) -> Result<(), StoreError> {
         let cf = change.cf.clone();
         let read = &*self.path.read;
         let RowLocation { family, tables, id, cached: in_cache, must_wait } = found;
+        debug_assert!(id.key == key, "the changes would be reconciled with another row");
+        debug_assert!(
+            family.definition.load().name == cf.name,
+            "the changes would go to another column family"
+        );
+        debug_assert!(read.locks.are_held(self.rows, key), "a concurrent write of the row would be lost");
         let resolved = resolve(change, self.behaviour);
         let row = match &in_cache {
             Some(cached) => Cow::Borrowed(cached.prefix()),
@@ -185,7 +191,7 @@ struct RowChanges<'a> {
     behaviour: &'static Behaviour,
     now_s: i32,
     cf: &'a CfDef,
-    family: &'a Family,
+    family: &'a OpenFamily,
     row: &'a RowPrefix,
     /// The existing entries of the row.
     source: &'a RowSource<'a>,
@@ -405,6 +411,10 @@ impl RowChanges<'_> {
             _ => (None, None, false),
         };
         let merged = old.map_or(deletion, |old| old.merged(deletion));
+        debug_assert!(
+            merged.marked_for_delete_at >= deletion.marked_for_delete_at,
+            "cells that were deleted would come back"
+        );
         if old == Some(merged) {
             return Ok(());
         }

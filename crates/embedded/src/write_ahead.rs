@@ -168,8 +168,10 @@ impl WriteAhead {
     /// Returns whether closing the store should flush the memtable, so that the next start need not replay the log. The
     /// log does not have the writes of a bulk load.
     pub fn is_worth_flushing(&self) -> bool {
-        let is_worth = || !self.memory.frozen().is_empty() || self.bytes_of_log() >= SMALL_LOG_BYTES;
-        self.log.is_some() && (self.is_loading() || is_worth())
+        self.log.is_some()
+            && (self.is_loading()
+                || !self.memory.frozen().is_empty()
+                || self.bytes_of_log() >= SMALL_LOG_BYTES)
     }
 
     /// Returns the approximate size of the memtables in bytes.
@@ -197,6 +199,10 @@ impl WriteAhead {
         );
         let full = self.log.as_ref().map(|log| log.switch_to(next)).transpose()?;
         self.memory.freeze();
+        debug_assert!(
+            self.memory.active_bytes() == 0,
+            "the next segment would not have the rows of its memtable"
+        );
         Ok(full)
     }
 

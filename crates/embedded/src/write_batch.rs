@@ -26,6 +26,10 @@ impl WriteBatch {
     /// Adds changes to a row of a generation of a column family, if there are any.
     pub fn add(&mut self, family: u64, row: &RowPrefix, changes: ChangeList, cached: Option<Cached>) {
         if !changes.is_empty() {
+            debug_assert!(
+                self.cached.len() == self.record.rows(),
+                "a cached row would get the changes of another one"
+            );
             self.record.row(family, row.as_bytes(), changes);
             self.cached.push(cached);
         }

@@ -27,6 +27,7 @@
 //! A write that must read tables runs on a thread that may wait for the disk: without a `BlockingPermit`, `write`
 //! returns such mutations unchanged as `MustWait`, before anything has been stored.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::blocking::BlockingPermit;
@@ -34,7 +35,7 @@ use super::deletion_queue::DeletionQueue;
 use super::disk_guard::DiskGuard;
 use super::locks::HeldRows;
 use super::read_path::ReadPath;
-use super::write::{Writer, look_up};
+use super::write::{RowWriter, look_up};
 use super::write_ahead::WriteAhead;
 use super::write_batch::{Cached, WriteBatch};
 use base::compat::Behaviour;
@@ -82,9 +83,18 @@ impl WritePath {
         if may_wait.is_none() && look_up.found.iter().any(|found| found.must_wait) {
             return Ok(WriteOutcome::MustWait(mutations));
         }
+        debug_assert!(
+            mutations.iter().map(|mutation| &mutation.key).collect::<HashSet<_>>().len() == mutations.len(),
+            "the second mutation of a row would not see the result of the first"
+        );
+        let changed = mutations.iter().flat_map(|mutation| &mutation.families);
+        debug_assert!(
+            changed.filter(|change| !change.changes.is_empty()).count() == look_up.found.len(),
+            "changes without a row that was looked up would be lost"
+        );
         let mut found = look_up.found.into_iter();
         let (view, batch) = (look_up.view, WriteBatch::default());
-        let mut writer = Writer { path: self, behaviour, rows: &rows, may_wait, view, batch };
+        let mut writer = RowWriter { path: self, behaviour, rows: &rows, may_wait, view, batch };
         for mutation in mutations {
             for change in mutation.families {
                 if !change.changes.is_empty()
@@ -101,7 +111,7 @@ impl WritePath {
 
     /// Appends a batch to the log, and makes its changes visible in the memtable and the row cache. Does nothing if it
     /// is empty. Its rows are locked.
-    pub fn commit(&self, batch: WriteBatch, _: &HeldRows<'_>) -> Result<(), StoreError> {
+    pub fn commit(&self, batch: WriteBatch, rows: &HeldRows<'_>) -> Result<(), StoreError> {
         if batch.record.is_empty() {
             return Ok(());
         }
@@ -113,6 +123,18 @@ impl WritePath {
         );
         for (row, cached) in record.rows().zip(&batch.cached) {
             if let Some(Cached { id, row: cached }) = cached {
+                debug_assert!(
+                    self.read.locks.are_held(rows, &id.key),
+                    "the cache would miss a concurrent write"
+                );
+                debug_assert!(
+                    id.family == row.family,
+                    "a cached row would get changes of another column family"
+                );
+                debug_assert!(
+                    cached.prefix().as_bytes() == row.prefix,
+                    "a cached row would get those of another row"
+                );
                 self.read.row_cache.apply(id, cached, row.changes);
             }
         }

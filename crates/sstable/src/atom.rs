@@ -3,6 +3,8 @@
 use bytes::Bytes;
 
 use super::counter::CounterCell;
+use super::error::SstableError;
+use super::input::Input;
 use base::model::{Cell, Change, DeletionTime, RangeTombstone};
 
 /// A part of a row.
@@ -34,6 +36,15 @@ pub enum Atom {
 }
 
 impl Atom {
+    /// Returns the name of the super column, if the atom is in one or deletes one.
+    pub fn super_column(&self) -> Option<&Bytes> {
+        match self {
+            Atom::Cell { super_column, .. } | Atom::Counter { super_column, .. } => super_column.as_ref(),
+            Atom::SuperDeletion { name, .. } => Some(name),
+            Atom::Range(range) => range.super_column.as_ref(),
+        }
+    }
+
     /// Returns the change that writes the atom to a store. `None` for a counter, whose shards are merged first.
     pub fn into_change(self) -> Option<Change> {
         match self {
@@ -79,11 +90,12 @@ impl Unit {
     }
 }
 
-/// Returns a deletion as files store it. Up to 2.2 rows that were not deleted have other local deletion times than
+/// Reads a deletion. Up to 2.2 rows that were not deleted have other local deletion times than
 /// [`DeletionTime::LIVE`].
-pub(super) fn deletion_of(marked_for_delete_at: i64, local_deletion_time: i32) -> DeletionTime {
-    if marked_for_delete_at == i64::MIN {
-        return DeletionTime::LIVE;
-    }
-    DeletionTime { marked_for_delete_at, local_deletion_time }
+pub(super) fn read_deletion(input: &mut Input) -> Result<DeletionTime, SstableError> {
+    let local_deletion_time = input.i32()?;
+    Ok(match input.i64()? {
+        i64::MIN => DeletionTime::LIVE,
+        marked_for_delete_at => DeletionTime { marked_for_delete_at, local_deletion_time },
+    })
 }

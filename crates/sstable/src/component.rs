@@ -132,19 +132,22 @@ impl Descriptor {
 
     /// Returns the path of a component, which need not exist.
     pub fn path(&self, component: Component) -> PathBuf {
-        self.directory.join(format!("{}{}", self.prefix, component.name()))
+        self.file(component.name())
+    }
+
+    fn file(&self, component: &str) -> PathBuf {
+        self.directory.join(format!("{}{component}", self.prefix))
     }
 
     /// Returns whether the list of components is there.
     pub fn has_list(&self) -> bool {
-        self.directory.join(format!("{}{CONTENTS}", self.prefix)).is_file()
+        self.file(CONTENTS).is_file()
     }
 
     /// Returns the names of the components that belong to the table and are missing, by its list of components.
     pub fn missing(&self) -> Vec<String> {
-        let path = |name: &str| self.directory.join(format!("{}{name}", self.prefix));
         let mut text = Vec::new();
-        let Ok(list) = File::open(path(CONTENTS)) else { return Vec::new() };
+        let Ok(list) = File::open(self.file(CONTENTS)) else { return Vec::new() };
         if list.take(CONTENTS_BYTES_MAX).read_to_end(&mut text).is_err() {
             return Vec::new();
         }
@@ -154,41 +157,34 @@ impl Descriptor {
             is_known && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
         };
         let listed = text.lines().map(str::trim).filter(is_name).filter(|name| !NOT_READ.contains(name));
-        listed.filter(|name| !path(name).is_file()).map(str::to_owned).collect()
+        listed.filter(|name| !self.file(name).is_file()).map(str::to_owned).collect()
     }
 
     /// Whether the server had put the content of the SSTable into another one, or truncated its column family. Up to 2.0 it
     /// marks the files, and deletes them later.
     pub fn is_compacted(&self) -> bool {
-        self.directory.join(format!("{}{COMPACTED}", self.prefix)).is_file()
+        self.file(COMPACTED).is_file()
     }
 
     /// Returns the path of the checksum of the whole Data file, if there is one.
     pub fn digest_path(&self) -> Option<PathBuf> {
-        let path = |name: &&str| self.directory.join(format!("{}{name}", self.prefix));
-        DIGESTS.iter().map(path).find(|path| path.is_file())
+        DIGESTS.iter().map(|name| self.file(name)).find(|path| path.is_file())
     }
 }
 
 /// Takes the mark of an unfinished SSTable out of the parts of its name: it is in front of the version, or from 2.2 on the
 /// first part. `of_directory` is the column family of the directory, which can have the name of the mark itself.
 fn without_mark<'n>(mut parts: Vec<&'n str>, of_directory: Option<&str>) -> (Vec<&'n str>, bool) {
-    let is_mark = |at: usize| parts.get(at).is_some_and(|part| MARKS.contains(part));
-    let is_own_name = || parts.get(1).is_some_and(|part| Some(*part) == of_directory);
     let place = match parts[..] {
-        [_, _, _, "big"] => Some(0),
-        [_, _, last] if last != "big" => Some(1),
-        [_, _, _, _] if !is_own_name() => Some(1),
-        [_, _, _, _, _] => Some(2),
+        [mark, _, _, "big"] => Some((0, mark)),
+        [_, mark, last] if last != "big" => Some((1, mark)),
+        [_, mark, _, _] if Some(mark) != of_directory => Some((1, mark)),
+        [_, _, mark, _, _] => Some((2, mark)),
         _ => None,
     };
-    match place.filter(|place| is_mark(*place)) {
-        Some(place) => {
-            parts.remove(place);
-            (parts, true)
-        }
-        None => (parts, false),
-    }
+    let Some((at, _)) = place.filter(|(_, mark)| MARKS.contains(mark)) else { return (parts, false) };
+    parts.remove(at);
+    (parts, true)
 }
 
 /// Returns the directory without `snapshots/<name>` or `backups` at its end.

@@ -29,13 +29,15 @@ pub(super) enum Compressor {
 }
 
 impl Compressor {
-    /// Returns the compressor of a class. `None` if the releases that can be read did not have it.
-    pub fn of_class(class: &str) -> Option<Compressor> {
-        match class.rsplit('.').next()? {
-            "SnappyCompressor" => Some(Compressor::Snappy),
-            "DeflateCompressor" => Some(Compressor::Deflate),
-            "LZ4Compressor" => Some(Compressor::Lz4),
-            _ => None,
+    /// Returns the compressor of a class that a file names. Fails if the releases that can be read did not have it.
+    pub fn of_class(class: &str, file: &Input) -> Result<Compressor, SstableError> {
+        match class.rsplit('.').next() {
+            Some("SnappyCompressor") => Ok(Compressor::Snappy),
+            Some("DeflateCompressor") => Ok(Compressor::Deflate),
+            Some("LZ4Compressor") => Ok(Compressor::Lz4),
+            _ => Err(file.unsupported(format!(
+                "the compressor {class} is not supported: Snappy, Deflate and LZ4 are"
+            ))),
         }
     }
 
@@ -101,10 +103,7 @@ impl CompressedFile {
         let file_length = file.metadata().map_err(SstableError::io_at(data))?.len();
         let mut input = Input::of_file(info)?;
         let class = input.utf()?;
-        let compressor = Compressor::of_class(&class).ok_or_else(|| {
-            let why = format!("the compressor {class} is not supported: Snappy, Deflate and LZ4 are");
-            SstableError::unsupported(info, why)
-        })?;
+        let compressor = Compressor::of_class(&class, &input)?;
         let options = input.i32()?;
         if !(0..=SSTABLE_COMPRESSION_OPTIONS_MAX).contains(&options) {
             return Err(input.damaged(format!("{options} options of the compressor")));
@@ -191,6 +190,10 @@ impl CompressedFile {
 mod tests {
     use super::*;
 
+    fn nameless() -> Input {
+        Input::of_memory(Path::new(""), Vec::new())
+    }
+
     #[test]
     fn chunks_of_all_compressors_are_read_and_other_bytes_refused() {
         let text = b"the quick brown fox the quick brown fox the quick brown fox".repeat(20);
@@ -203,7 +206,7 @@ mod tests {
         for (class, chunk) in
             [("SnappyCompressor", snappy), ("org.a.LZ4Compressor", lz4), ("org.a.DeflateCompressor", deflate)]
         {
-            let compressor = Compressor::of_class(class).unwrap();
+            let compressor = Compressor::of_class(class, &nameless()).unwrap();
             let mut content = vec![0; text.len()];
             compressor.decompress(&chunk, &mut content).unwrap();
             assert_eq!(content, text);
@@ -220,6 +223,6 @@ mod tests {
                 let _ = compressor.decompress(&changed, &mut content);
             }
         }
-        assert_eq!(Compressor::of_class("org.a.ZstdCompressor"), None);
+        assert!(Compressor::of_class("org.a.ZstdCompressor", &nameless()).is_err());
     }
 }

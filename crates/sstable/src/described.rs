@@ -13,7 +13,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::component::Descriptor;
-use super::statistics::{Column, RowHeader};
+use super::statistics::{RowHeader, StoredColumn};
 use base::marshal::{
     BytesType, CqlType, Native, TypeRef, Types, composite_parts, split_arguments, split_class, unreversed,
 };
@@ -29,16 +29,16 @@ pub(super) fn described(
 ) -> Arc<CfDef> {
     let name_of = |name: &Option<String>| name.clone().unwrap_or_default();
     let cf = CfDef::new(&name_of(&descriptor.keyspace), &name_of(&descriptor.family));
-    let of = Description { header, types };
+    let of = TableDescription { header, types };
     Arc::new(if layout == Layout::Sparse { of.table(cf) } else { of.compact(cf, layout) })
 }
 
-struct Description<'h> {
+struct TableDescription<'h> {
     header: &'h RowHeader,
     types: &'h Types,
 }
 
-impl Description<'_> {
+impl TableDescription<'_> {
     fn resolve(&self, class: &str) -> TypeRef {
         self.types.resolve(class).unwrap_or_else(|| Arc::new(BytesType))
     }
@@ -123,7 +123,7 @@ impl Description<'_> {
         classes.iter().enumerate().map(column).collect()
     }
 
-    fn value_column(&self, column: &Arc<Column>, kind: ColumnKind) -> (String, TableColumn) {
+    fn value_column(&self, column: &Arc<StoredColumn>, kind: ColumnKind) -> (String, TableColumn) {
         let name = String::from_utf8_lossy(&column.name).into_owned();
         let cql_type = self.cql_type(&column.value.class);
         let has_cells_of_fields = column.is_user_type && column.is_complex;
@@ -176,7 +176,7 @@ mod tests {
             static_columns: Vec::new(),
             regular_columns: Vec::new(),
         };
-        let of = Description { header: &header, types: &types };
+        let of = TableDescription { header: &header, types: &types };
         assert_eq!(of.cql_type("com.example.OwnType").class_name(), "com.example.OwnType");
         assert_eq!(of.cql_type("com.example.Unknown"), CqlType::Native(Native::Blob));
         let class = "org.apache.cassandra.db.marshal.MapType(\

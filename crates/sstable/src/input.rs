@@ -29,7 +29,7 @@ struct BlockSums {
 
 /// Where blocks come from.
 #[derive(Debug)]
-enum Blocks {
+enum BlockSource {
     Plain {
         file: File,
         block_bytes: usize,
@@ -44,7 +44,7 @@ enum Blocks {
 #[derive(Debug)]
 pub(super) struct Input {
     path: Arc<Path>,
-    blocks: Blocks,
+    blocks: BlockSource,
     /// Length of the content in bytes.
     length: u64,
     /// The content from `block_start` on.
@@ -62,7 +62,7 @@ impl Input {
     pub fn of_file(path: &Path) -> Result<Input, SstableError> {
         let file = File::open(path).map_err(SstableError::io_at(path))?;
         let length = file.metadata().map_err(SstableError::io_at(path))?.len();
-        Ok(Input::over(path, Blocks::Plain { file, block_bytes: BLOCK_BYTES, sums: None }, length))
+        Ok(Input::over(path, BlockSource::Plain { file, block_bytes: BLOCK_BYTES, sums: None }, length))
     }
 
     /// Opens a Data file whose blocks have their checksums in the file `crc`.
@@ -82,8 +82,8 @@ impl Input {
             let why = format!("{} checksums of blocks, and the Data file has more", sums.len());
             return Err(stored.damaged(why));
         }
-        if let Blocks::Plain { file, .. } = input.blocks {
-            input.blocks = Blocks::Plain { file, block_bytes, sums: Some(BlockSums { kind, sums }) };
+        if let BlockSource::Plain { file, .. } = input.blocks {
+            input.blocks = BlockSource::Plain { file, block_bytes, sums: Some(BlockSums { kind, sums }) };
         }
         Ok(input)
     }
@@ -91,20 +91,20 @@ impl Input {
     /// Returns whether each block that is read is compared with a checksum.
     pub fn has_sums(&self) -> bool {
         match &self.blocks {
-            Blocks::Plain { sums, .. } => sums.is_some(),
-            Blocks::Compressed(_) => true,
-            Blocks::Memory => false,
+            BlockSource::Plain { sums, .. } => sums.is_some(),
+            BlockSource::Compressed(_) => true,
+            BlockSource::Memory => false,
         }
     }
 
     /// Returns whether the content is as long as the file. Another file has the length of compressed content.
     pub fn is_as_long_as_file(&self) -> bool {
-        !matches!(self.blocks, Blocks::Compressed(_))
+        !matches!(self.blocks, BlockSource::Compressed(_))
     }
 
     /// Reads on without the checksums of blocks.
     pub fn forget_block_sums(&mut self) {
-        if let Blocks::Plain { sums, .. } = &mut self.blocks {
+        if let BlockSource::Plain { sums, .. } = &mut self.blocks {
             (*sums, self.unreadable) = (None, None);
         }
     }
@@ -112,16 +112,16 @@ impl Input {
     /// Reads the content of a compressed file.
     pub fn of_compressed(path: &Path, file: CompressedFile) -> Input {
         let length = file.length;
-        Input::over(path, Blocks::Compressed(Box::new(file)), length)
+        Input::over(path, BlockSource::Compressed(Box::new(file)), length)
     }
 
     /// Reads bytes that are in memory. Errors have the path.
     pub fn of_memory(path: &Path, content: Vec<u8>) -> Input {
         let length = content.len() as u64;
-        Input { block: content, ..Input::over(path, Blocks::Memory, length) }
+        Input { block: content, ..Input::over(path, BlockSource::Memory, length) }
     }
 
-    fn over(path: &Path, blocks: Blocks, length: u64) -> Input {
+    fn over(path: &Path, blocks: BlockSource, length: u64) -> Input {
         Input {
             path: Arc::from(path),
             blocks,
@@ -196,9 +196,9 @@ impl Input {
     fn load(&mut self) -> Result<(), SstableError> {
         let position = self.position();
         let size = match &self.blocks {
-            Blocks::Plain { block_bytes, .. } => *block_bytes,
-            Blocks::Compressed(file) => file.chunk_length,
-            Blocks::Memory => return Err(self.damaged("the content ends early")),
+            BlockSource::Plain { block_bytes, .. } => *block_bytes,
+            BlockSource::Compressed(file) => file.chunk_length,
+            BlockSource::Memory => return Err(self.damaged("the content ends early")),
         };
         let number = position / size as u64;
         let start = number * size as u64;
@@ -207,7 +207,7 @@ impl Input {
         }
         let index = usize::try_from(number).unwrap_or(usize::MAX);
         let read = match &mut self.blocks {
-            Blocks::Plain { file, sums, .. } => {
+            BlockSource::Plain { file, sums, .. } => {
                 let length = self.length.saturating_sub(start).min(size as u64);
                 self.block.resize(usize::try_from(length).unwrap_or_default(), 0);
                 let read = file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(&mut self.block));
@@ -216,8 +216,8 @@ impl Input {
                     None => Ok(()),
                 })
             }
-            Blocks::Compressed(file) => file.read(index, &mut self.block),
-            Blocks::Memory => Ok(()),
+            BlockSource::Compressed(file) => file.read(index, &mut self.block),
+            BlockSource::Memory => Ok(()),
         };
         if let Err(why) = read {
             self.block.clear();

@@ -71,18 +71,18 @@ fn utf8_of_modified(bytes: &[u8]) -> Option<Bytes> {
 
 /// Checks that rows come in the order of a partitioner.
 #[derive(Debug)]
-pub(super) struct KeyOrder {
+pub(super) struct KeyOrderCheck {
     partitioner: Option<PartitionerRef>,
     last: Option<(Vec<u8>, Bytes)>,
 }
 
-impl KeyOrder {
+impl KeyOrderCheck {
     /// Returns a check; without a partitioner it accepts all orders.
-    pub fn new(partitioner: Option<PartitionerRef>) -> KeyOrder {
+    pub fn new(partitioner: Option<PartitionerRef>) -> KeyOrderCheck {
         // The collation of this server differs from the collation of the Java that sorted the keys.
         let partitioner =
             partitioner.filter(|known| !known.class_name().ends_with("CollatingOrderPreservingPartitioner"));
-        KeyOrder { partitioner, last: None }
+        KeyOrderCheck { partitioner, last: None }
     }
 
     /// Takes the next key. Returns what is wrong if it does not come after the one before.
@@ -133,13 +133,13 @@ mod tests {
 
     #[test]
     fn rows_out_of_order_are_found() {
-        let mut order = KeyOrder::new(base::partitioner::resolve("ByteOrderedPartitioner"));
+        let mut order = KeyOrderCheck::new(base::partitioner::resolve("ByteOrderedPartitioner"));
         order.take(&Bytes::from_static(b"a")).unwrap();
         order.take(&Bytes::from_static(b"b")).unwrap();
         order.take(&Bytes::from_static(b"b")).expect_err("twice");
         order.take(&Bytes::from_static(b"a")).expect_err("back");
         order.forget();
         order.take(&Bytes::from_static(b"a")).unwrap();
-        KeyOrder::new(None).take(&Bytes::new()).unwrap();
+        KeyOrderCheck::new(None).take(&Bytes::new()).unwrap();
     }
 }

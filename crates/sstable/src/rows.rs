@@ -10,41 +10,41 @@ use super::old::OldRows;
 
 /// The rows of a file, read one unit at a time.
 #[derive(Debug)]
-pub(super) enum Rows {
+pub(super) enum TableRows {
     Old(Box<OldRows>),
     Modern(Box<ModernRows>),
 }
 
-impl Rows {
+impl TableRows {
     /// Returns the content of the file.
     pub fn input(&self) -> &Input {
         match self {
-            Rows::Old(rows) => rows.input(),
-            Rows::Modern(rows) => rows.input(),
+            TableRows::Old(rows) => rows.input(),
+            TableRows::Modern(rows) => rows.input(),
         }
     }
 
-    /// Returns the content of the file. Before rows are read on, [`Rows::seek`] must follow if it was moved.
+    /// Returns the content of the file. Before rows are read on, [`TableRows::seek`] must follow if it was moved.
     pub fn input_mut(&mut self) -> &mut Input {
         match self {
-            Rows::Old(rows) => rows.input_mut(),
-            Rows::Modern(rows) => rows.input_mut(),
+            TableRows::Old(rows) => rows.input_mut(),
+            TableRows::Modern(rows) => rows.input_mut(),
         }
     }
 
     /// Moves to the start of a row.
     pub fn seek(&mut self, position: u64) -> Result<(), SstableError> {
         match self {
-            Rows::Old(rows) => rows.seek(position),
-            Rows::Modern(rows) => rows.seek(position),
+            TableRows::Old(rows) => rows.seek(position),
+            TableRows::Modern(rows) => rows.seek(position),
         }
     }
 
     /// Returns the next unit. `None` at the end of the file.
     pub fn next_unit(&mut self) -> Result<Option<Unit>, SstableError> {
         match self {
-            Rows::Old(rows) => rows.next_unit(),
-            Rows::Modern(rows) => rows.next_unit(),
+            TableRows::Old(rows) => rows.next_unit(),
+            TableRows::Modern(rows) => rows.next_unit(),
         }
     }
 
@@ -52,16 +52,16 @@ impl Rows {
     pub fn key_at(&mut self, position: u64) -> Option<Bytes> {
         self.seek(position).ok()?;
         match self {
-            Rows::Old(rows) => rows.read_key().ok(),
-            Rows::Modern(rows) => rows.input_mut().short_bytes().ok(),
+            TableRows::Old(rows) => rows.read_key().ok(),
+            TableRows::Modern(rows) => rows.input_mut().short_bytes().ok(),
         }
     }
 
     /// Returns where the row ends that begins at a position, if the file has its size.
     pub fn end_of_row(&mut self, position: u64) -> Option<u64> {
         match self {
-            Rows::Old(rows) => rows.end_of_row(position),
-            Rows::Modern(_) => None,
+            TableRows::Old(rows) => rows.end_of_row(position),
+            TableRows::Modern(_) => None,
         }
     }
 }

@@ -65,9 +65,9 @@ pub(super) struct RowHeader {
     /// The clustering columns.
     pub clustering: Vec<ValueType>,
     /// The static columns, in the order of rows.
-    pub static_columns: Vec<Arc<Column>>,
+    pub static_columns: Vec<Arc<StoredColumn>>,
     /// The regular columns, in the order of rows.
-    pub regular_columns: Vec<Arc<Column>>,
+    pub regular_columns: Vec<Arc<StoredColumn>>,
 }
 
 /// The stored form of the values of a type.
@@ -81,7 +81,7 @@ pub(super) struct ValueType {
 
 /// A column of a table of 3.x.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Column {
+pub(super) struct StoredColumn {
     /// The name.
     pub name: Bytes,
     /// The type of values.
@@ -185,11 +185,11 @@ pub(super) fn count_of_columns(input: &mut Input) -> Result<u64, SstableError> {
     Ok(count)
 }
 
-fn read_columns(input: &mut Input) -> Result<Vec<Arc<Column>>, SstableError> {
+fn read_columns(input: &mut Input) -> Result<Vec<Arc<StoredColumn>>, SstableError> {
     let mut columns = Vec::new();
     for _ in 0..count_of_columns(input)? {
         let name = input.vint_bytes()?;
-        columns.push(Arc::new(Column::new(name, read_type(input)?)));
+        columns.push(Arc::new(StoredColumn::new(name, read_type(input)?)));
     }
     Ok(columns)
 }
@@ -210,16 +210,16 @@ impl ValueType {
     }
 }
 
-impl Column {
+impl StoredColumn {
     /// Returns a column with values of a type.
-    pub fn new(name: Bytes, value: ValueType) -> Column {
+    pub fn new(name: Bytes, value: ValueType) -> StoredColumn {
         let (class, held) = split_class(&value.class);
         let is_user_type = class == "UserType";
         let is_complex = is_user_type || matches!(class, "ListType" | "SetType" | "MapType");
         // The columns of super columns are the elements of a map.
         let of_map = held.filter(|_| class == "MapType").and_then(|held| split_arguments(held).pop());
         let is_counter = split_class(of_map.unwrap_or(class)).0 == "CounterColumnType";
-        Column { name, value, is_complex, is_user_type, is_counter }
+        StoredColumn { name, value, is_complex, is_user_type, is_counter }
     }
 }
 

@@ -12,10 +12,10 @@ use super::component::{Component, Descriptor};
 use super::described::described;
 use super::error::SstableError;
 use super::index::{IndexEntry, IndexReader};
-use super::key_order::{KeyOrder, KeyReader};
+use super::key_order::{KeyOrderCheck, KeyReader};
 use super::modern::ModernRows;
 use super::old::{OldRows, in_super_columns};
-use super::rows::Rows;
+use super::rows::TableRows;
 use super::statistics::RowHeader;
 use base::marshal::{Types, split_class};
 use base::partitioner::{PartitionerRef, resolve};
@@ -38,10 +38,10 @@ const ENTRIES_SEARCHED: usize = 16;
 #[derive(Debug)]
 pub struct TableReader {
     pub(super) descriptor: Descriptor,
-    pub(super) rows: Rows,
+    pub(super) rows: TableRows,
     partitioner: Option<PartitionerRef>,
     splits_super_columns: bool,
-    pub(super) order: KeyOrder,
+    pub(super) order: KeyOrderCheck,
     /// The entries of the Index component from the next row on. `None` if there is no such file, or it is damaged.
     pub(super) index: Option<IndexReader>,
     /// The place of the entry of the present row.
@@ -82,7 +82,7 @@ impl TableReader {
         let rows = match statistics.header {
             Some(header) if format.has_modern_rows => {
                 let layout = options.layout.unwrap_or_else(|| likely_layout(&header));
-                Rows::Modern(Box::new(ModernRows::new(input, header, layout)?))
+                TableRows::Modern(Box::new(ModernRows::new(input, header, layout)?))
             }
             None if format.has_modern_rows => {
                 let path = descriptor.path(Component::Statistics);
@@ -91,7 +91,7 @@ impl TableReader {
             _ => {
                 let keys = KeyReader::new(format.keys);
                 let has_supers = options.layout.map(|layout| layout == Layout::Super);
-                Rows::Old(Box::new(OldRows::new(input, format, keys, has_supers)?))
+                TableRows::Old(Box::new(OldRows::new(input, format, keys, has_supers)?))
             }
         };
         let is_index = descriptor.family.as_ref().is_some_and(|family| family.contains('.'));
@@ -104,7 +104,7 @@ impl TableReader {
                 && !format.has_modern_rows,
             descriptor,
             rows,
-            order: KeyOrder::new(partitioner.clone()),
+            order: KeyOrderCheck::new(partitioner.clone()),
             partitioner,
             index,
             index_place: 0,
@@ -135,8 +135,8 @@ impl TableReader {
     /// keys. `None` for older files.
     pub fn described(&self, types: &Types) -> Option<Arc<CfDef>> {
         match &self.rows {
-            Rows::Old(_) => None,
-            Rows::Modern(rows) => Some(described(&self.descriptor, rows.header(), rows.layout(), types)),
+            TableRows::Old(_) => None,
+            TableRows::Modern(rows) => Some(described(&self.descriptor, rows.header(), rows.layout(), types)),
         }
     }
 

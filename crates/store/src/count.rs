@@ -30,6 +30,7 @@ pub(super) async fn count_in_pages<'a>(
         before.restore();
         meter::yield_if_due(page.len()).await?;
         let (first, end) = page.ends();
+        debug_assert!(last.is_none() || first.is_some() || page.len() < wanted, "the count would never end");
         counted += page.len() - usize::from(last.is_some() && first == last.as_ref());
         if page.len() < wanted || counted >= limit {
             return Ok(counted.min(limit));

@@ -16,12 +16,14 @@ impl EvenRing {
     /// not known.
     pub fn of(partitioner: &dyn Partitioner) -> Option<EvenRing> {
         let last = partitioner.maximum_token()?;
+        assert!(last.len() <= size_of::<u128>(), "tokens of {} bytes are not numbers", last.len());
         Some(EvenRing { width: last.len(), size: number(&last).saturating_add(1) })
     }
 
     /// Returns the number of tokens after `start` up to `end`. The range wraps around the ring if `end` is not after
     /// `start`.
     fn length(self, start: u128, end: u128) -> u128 {
+        debug_assert!(start < self.size && end < self.size, "a place is outside of the ring");
         if start < end { end - start } else { self.size - (start - end) }
     }
 
@@ -41,6 +43,10 @@ impl EvenRing {
                 let after = length / parts * part + length % parts * part / parts;
                 let room = self.size - start;
                 let token = if after < room { start + after } else { after - room };
+                debug_assert!(
+                    token < self.size && token != end,
+                    "a part would be empty or outside of the ring"
+                );
                 token.to_be_bytes()[size_of::<u128>() - self.width..].to_vec()
             })
             .collect()

@@ -42,12 +42,14 @@ const FIRST_ROOM: usize = 16;
 impl KeptColumns {
     /// Returns the cells, and charges the rest of them.
     pub fn into_cells(mut self) -> Result<RowColumns, StoreError> {
+        debug_assert!(self.supers.is_empty(), "super columns would be left out of the result");
         meter::charge(std::mem::take(&mut self.bytes))?;
         Ok(RowColumns::Cells(self.cells))
     }
 
     /// Returns the super columns, and charges the rest of them.
     pub fn into_supers(mut self) -> Result<RowColumns, StoreError> {
+        debug_assert!(self.cells.is_empty(), "cells would be left out of the result");
         meter::charge(std::mem::take(&mut self.bytes))?;
         Ok(RowColumns::Supers(self.supers))
     }
@@ -77,7 +79,9 @@ impl Gather for KeptColumns {
         for super_column in self.supers.get_mut(self.settled..).unwrap_or_default() {
             super_column.detach();
         }
-        self.settled = self.cells.len().max(self.supers.len());
+        let columns = self.cells.len().max(self.supers.len());
+        debug_assert!(self.settled <= columns, "new columns would be neither charged nor detached");
+        self.settled = columns;
         Ok(meter::charge(std::mem::take(&mut self.bytes))?)
     }
 }

@@ -30,8 +30,7 @@ impl Named for SuperColumn {
 
 /// Returns whether a name is within the bounds of a slice, by the comparator.
 pub fn within(name: &[u8], range: &SliceRange, comparator: &dyn AbstractType) -> bool {
-    let (low, high) =
-        if range.reversed { (&range.finish, &range.start) } else { (&range.start, &range.finish) };
+    let (low, high) = range.ends();
     (low.is_empty() || comparator.compare(name, low).is_ge())
         && (high.is_empty() || comparator.compare(name, high).is_le())
 }
@@ -61,6 +60,7 @@ impl<'a, T: Named, I: Iterator<Item = Result<T, StoreError>>> Regrouped<'a, T, I
     }
 
     fn load_group(&mut self) -> Result<(), StoreError> {
+        debug_assert!(self.group.is_empty(), "the rest of a group would come behind the next one");
         let Some(first) = self.source.next() else { return Ok(()) };
         let first = first?;
         let group = group_prefix(self.stored, self.prefix, first.name());

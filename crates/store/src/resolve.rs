@@ -93,7 +93,12 @@ pub fn cell_to_store(
             return None;
         }
         let old = old.filter(|old| !old.is_live() || !shadows.hide(old));
-        return new.counted(old.as_ref(), behaviour);
+        let total = new.counted(old.as_ref(), behaviour);
+        debug_assert!(
+            total.as_ref().is_none_or(|total| total.kind != CellKind::Increment),
+            "an increment would be stored in place of a total, and lost"
+        );
+        return total;
     }
     match old {
         Some(old) if reconcile(&old, &new, behaviour) == Winner::Old => None,
@@ -117,6 +122,7 @@ fn merge_cells(mut cells: Vec<Cell>, comparator: &dyn AbstractType, behaviour: &
         }
         is_same
     });
+    debug_assert!(cells.is_sorted_by(|a, b| comparator.compare(&a.name, &b.name).is_lt()));
     cells
 }
 
@@ -136,5 +142,6 @@ fn gather_supers(mut changes: Vec<(Bytes, SuperChange)>, comparator: &dyn Abstra
             }
         }
     }
+    debug_assert!(supers.is_sorted_by(|a, b| comparator.compare(&a.name, &b.name).is_lt()));
     supers
 }

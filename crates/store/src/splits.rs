@@ -8,6 +8,7 @@ pub fn split_points(
     end: &[u8],
     keys_per_split: usize,
 ) -> Vec<Vec<u8>> {
+    debug_assert!(tokens.is_sorted(), "parts would have unequal numbers of rows");
     let first_after_start = tokens.partition_point(|token| &token[..] <= start);
     tokens.rotate_left(first_after_start);
     let wraps = start >= end;

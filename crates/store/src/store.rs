@@ -72,8 +72,7 @@ pub trait Store: Send + Sync {
         command: ReadCommand,
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, usize> {
-        let read = move |command| self.read(key.clone(), command, consistency);
-        Box::pin(count_in_pages(read, command))
+        Box::pin(count_in_pages(move |command| self.read(key.clone(), command, consistency), command))
     }
 
     /// Reads rows in the order of the ring.

@@ -16,6 +16,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use wire::thrift::frame::Transport;
 
 /// The version of the file format that this program writes.
 pub const FORMAT_VERSION: u32 = 1;
@@ -68,11 +69,13 @@ pub struct Event {
     pub at_us: i64,
     /// The number of the connection in the recording.
     pub connection: u64,
+    /// What happened.
     pub kind: EventKind,
 }
 
 /// The kinds of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the comments of the variants explain their fields")]
 pub enum EventKind {
     /// The first bytes of a connection have shown its protocol. Connections without any byte are not recorded.
     Opened {
@@ -101,10 +104,20 @@ pub enum EventKind {
 /// The protocol of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// Thrift's binary protocol. `is_framed`: a length preceded each message.
-    Thrift { is_framed: bool },
+    /// Thrift's binary protocol.
+    Thrift {
+        /// Whether a length precedes each message.
+        is_framed: bool,
+    },
     /// The native protocol. Each frame has its version.
     Native,
+}
+
+impl Protocol {
+    /// Returns how messages follow each other on a Thrift connection.
+    pub(crate) fn transport(is_framed: bool) -> Transport {
+        if is_framed { Transport::Framed } else { Transport::Unframed }
+    }
 }
 
 impl fmt::Display for Protocol {
@@ -120,8 +133,15 @@ impl fmt::Display for Protocol {
 /// An end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
+    /// The client.
     Client,
+    /// The server.
     Server,
+}
+
+/// Returns the host of an address, `HOST:PORT`.
+pub(crate) fn host_of(address: &str) -> &str {
+    address.rsplit_once(':').map_or(address, |(host, _)| host)
 }
 
 /// Messages and bytes that could not be recorded.
@@ -129,8 +149,23 @@ pub enum Side {
 pub struct Loss {
     /// Messages that were seen and not recorded. 0 if the bytes could not be divided into messages.
     pub messages: u64,
+    /// Their bytes.
     pub bytes: u64,
+    /// The reason.
     pub why: LossReason,
+}
+
+impl Loss {
+    /// Adds the loss to the one of its reason.
+    pub(crate) fn add_to(self, losses: &mut Vec<Loss>) {
+        match losses.iter_mut().find(|known| known.why == self.why) {
+            Some(known) => {
+                known.messages += self.messages;
+                known.bytes += self.bytes;
+            }
+            None => losses.push(self),
+        }
+    }
 }
 
 /// Why messages could not be recorded.
@@ -149,6 +184,7 @@ pub enum LossReason {
 }
 
 impl LossReason {
+    /// All reasons.
     pub const ALL: [LossReason; 5] = [
         LossReason::Behind,
         LossReason::TooLong,

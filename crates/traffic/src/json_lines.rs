@@ -11,6 +11,8 @@
 //! A reply `any error` becomes an internal error, with which any error is equal. `any reply` becomes a reply without a
 //! result: it is of methods whose results are not compared.
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -71,8 +73,8 @@ impl JsonLines {
         if !header.is_object() || header.get("m").is_some() {
             return Err(lines.wrong("the first line is no header"));
         }
-        lines.is_framed = header["framed"].as_bool().unwrap_or(false);
-        lines.upstream = header["recorded_from"].as_str().unwrap_or_default().to_owned();
+        lines.is_framed = header.get("framed").and_then(Json::as_bool).unwrap_or(false);
+        lines.upstream = header.get("recorded_from").and_then(Json::as_str).unwrap_or_default().to_owned();
         Ok(lines)
     }
 
@@ -110,12 +112,16 @@ impl JsonLines {
 
     /// Adds the events of a call.
     fn add_call(&mut self, json: &Json) -> Result<(), TrafficError> {
-        let method = json["m"].as_str().ok_or_else(|| self.wrong("the call has no method (m)"))?;
-        let connection = json["c"].as_u64().unwrap_or(0);
-        let fields = |json: &Json| fields_from_json(json).map_err(|error| self.wrong(error.to_string()));
-        let (kind, result) = match json["r"][0].as_str() {
-            Some("reply") => (MessageKind::Reply, fields(&json["r"][1])?),
-            Some("exception") => (MessageKind::Exception, fields(&json["r"][1])?),
+        let method = json.get("m").and_then(Json::as_str);
+        let method = method.ok_or_else(|| self.wrong("the call has no method (m)"))?;
+        let connection = json.get("c").and_then(Json::as_u64).unwrap_or(0);
+        let fields = |json: Option<&Json>| {
+            fields_from_json(json.unwrap_or(&Json::Null)).map_err(|error| self.wrong(error.to_string()))
+        };
+        let reply = json.get("r").and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
+        let (kind, result) = match reply.first().and_then(Json::as_str) {
+            Some("reply") => (MessageKind::Reply, fields(reply.get(1))?),
+            Some("exception") => (MessageKind::Exception, fields(reply.get(1))?),
             Some("any reply") => (MessageKind::Reply, Fields::new()),
             Some("any error") => (
                 MessageKind::Exception,
@@ -128,7 +134,8 @@ impl JsonLines {
         };
         let call = self.calls;
         let name = Bytes::copy_from_slice(method.as_bytes());
-        let request = ThriftMessage { name, kind: MessageKind::Call, seqid: 0, fields: fields(&json["a"])? };
+        let request =
+            ThriftMessage { name, kind: MessageKind::Call, seqid: 0, fields: fields(json.get("a"))? };
         let reply = ThriftMessage { kind, fields: result, ..request.clone() };
         if self.connections.insert(connection) {
             let protocol = Protocol::Thrift { is_framed: self.is_framed };

@@ -1,15 +1,39 @@
-//! Records the traffic of applications, and uses recordings.
+//! Records the traffic of applications that use Cassandra, and uses recordings: replays, shadows, tools.
 //!
-//! `event` defines the contents of a recording, `file` the files in which it is stored, `record` the proxy that
-//! records. `value` and `message` decode Thrift messages without their interface; `call` decodes requests and replies
-//! of both protocols, and describes their effect. `compare` compares two replies, `redact` replaces what is secret,
-//! `replay` sends the calls of a recording to another server. `report` describes how the answers of two servers to the
-//! same calls differ.
+//! ```text
+//!   client ----> recorder ----> server        record: bytes pass unchanged, and copies of them are decoded
+//!                   |
+//!                day.rec                      file: events in blocks, each with its checksums and an index
+//!                   |
+//!      +------------+------------+
+//!   redact       tools        replay ----> another server
+//!   hashes for   print,          |
+//!   what is      filter,      compare         the answers of both servers
+//!   secret       count           |
+//!                             report          the calls whose answers differ, by cause
+//! ```
+//!
+//! A [`Recording`] gives the [`Event`]s of a file one by one: connections, requests, replies. A
+//! [`Conversation`](call::Conversation) decodes the requests and replies of one connection, of Thrift as a
+//! [`ThriftMessage`], which is a tree of [`Value`]s without the interface. [`Recorder`](record::Recorder) writes a
+//! recording, [`Replay`](replay::Replay) sends its calls to another server, and [`Shadow`](shadow::Shadow) does both at
+//! once. A [`Report`](report::Report) has the differences, a [`Redactor`](redact::Redactor) replaces data by hashes.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), traffic::TrafficError> {
+//! for event in traffic::Recording::open("day.rec".as_ref())? {
+//!     let event = event?;
+//!     println!("{} us: connection {}", event.at_us, event.connection);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![warn(missing_docs)]
 
 pub mod call;
-pub mod compare;
+mod compare;
 #[cfg(test)]
 #[path = "../../../tests/support/corpus.rs"]
 mod corpus;
@@ -20,6 +44,7 @@ pub mod file;
 mod json_lines;
 pub mod limits;
 mod message;
+mod native_head;
 mod native_message;
 mod readable;
 pub mod record;

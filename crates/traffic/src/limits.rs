@@ -1,5 +1,7 @@
 //! The limits of this layer, each with its reason.
 
+#![expect(missing_docs, reason = "one comment explains constants that belong together")]
+
 /// Causes of differences that a report lists. Differences of other causes are only counted.
 pub const REPORT_CAUSES_MAX: usize = 200;
 

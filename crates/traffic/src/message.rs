@@ -10,7 +10,9 @@ use wire::thrift::{MessageHeader, MessageKind, Reader, Writer};
 pub struct ThriftMessage {
     /// The name of the method as sent, not necessarily UTF-8.
     pub name: Bytes,
+    /// Whether it is a call or a reply.
     pub kind: MessageKind,
+    /// The number by which a client recognizes the reply.
     pub seqid: i32,
     /// The arguments by id. Of a reply the result, which is field 0, or a declared exception; of an exception its text
     /// (1) and kind (2).

@@ -5,13 +5,12 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use wire::native::{ProtocolVersion, RequestCode, ResponseCode};
 
-const FROM_SERVER: u8 = 0x80;
-const TRACING: u8 = 0x02;
-const CUSTOM_PAYLOAD: u8 = 0x04;
-const WARNING: u8 = 0x08;
-const TRACE_ID_BYTES: usize = 16;
+use crate::native_head::NativeHead;
+use wire::native::{ProtocolVersion, RequestCode, ResponseCode, flag};
+
+/// The length of the id of a trace, with which a traced reply begins.
+pub const TRACE_ID_BYTES: usize = 16;
 
 /// The kind of RESULT that answers PREPARE.
 const RESULT_PREPARED: i32 = 4;
@@ -32,7 +31,7 @@ pub struct NativeMessage<'a> {
 
 /// A statement of a request, and where it is in the frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Statement<'a> {
+pub enum FrameStatement<'a> {
     Text(&'a [u8]),
     /// The id that PREPARE returned.
     Prepared(&'a [u8]),
@@ -41,30 +40,21 @@ pub enum Statement<'a> {
 impl<'a> NativeMessage<'a> {
     /// Returns the parts of a whole frame; `None` if the bytes are not one.
     pub fn read(frame: &'a [u8]) -> Option<NativeMessage<'a>> {
-        let (first, flags) = (*frame.first()?, *frame.get(1)?);
-        let version = ProtocolVersion::of_number(first & !FROM_SERVER)?;
-        let header = version.header_bytes();
-        let stream = match version.header_bytes() {
-            8 => i16::from(frame.get(2)?.cast_signed()),
-            _ => i16::from_be_bytes(*frame.get(2..)?.first_chunk()?),
-        };
-        let opcode = *frame.get(header - 5)?;
-        let length = u32::from_be_bytes(*frame.get(header - 4..)?.first_chunk()?);
-        let whole = frame.get(header..)?;
-        if whole.len() != usize::try_from(length).ok()? {
+        let head = NativeHead::read(frame).ok()??;
+        let NativeHead { version, is_from_server: is_reply, flags, stream, opcode, .. } = head;
+        if frame.len() != head.frame_bytes() {
             return None;
         }
-        let is_reply = first & FROM_SERVER != 0;
-        let mut fields = Fields { rest: whole };
-        if is_reply && flags & TRACING != 0 {
+        let mut fields = Fields { rest: frame.get(version.header_bytes()..)? };
+        if is_reply && flags & flag::TRACING != 0 {
             fields.take(TRACE_ID_BYTES)?;
         }
-        if is_reply && version >= ProtocolVersion::V4 && flags & WARNING != 0 {
+        if is_reply && version >= ProtocolVersion::V4 && flags & flag::WARNING != 0 {
             for _ in 0..fields.u16()? {
                 fields.short_bytes()?;
             }
         }
-        if version >= ProtocolVersion::V4 && flags & CUSTOM_PAYLOAD != 0 {
+        if version >= ProtocolVersion::V4 && flags & flag::CUSTOM_PAYLOAD != 0 {
             for _ in 0..fields.u16()? {
                 fields.short_bytes()?;
                 fields.value()?;
@@ -75,38 +65,38 @@ impl<'a> NativeMessage<'a> {
     }
 
     /// Passes the statements of a request to `add`. Statements after one that cannot be read are not passed.
-    pub fn statements(&self, mut add: impl FnMut(Statement<'a>)) {
+    pub fn statements(&self, mut add: impl FnMut(FrameStatement<'a>)) {
         let _ = self.each_statement(&mut |statement, _| add(statement));
     }
 
     /// Passes the texts of a request's statements with their places in the frame.
     pub fn texts(&self, mut add: impl FnMut(&'a [u8], Range<usize>)) {
         let _ = self.each_statement(&mut |statement, end| {
-            if let Statement::Text(text) = statement {
+            if let FrameStatement::Text(text) = statement {
                 add(text, end - text.len()..end);
             }
         });
     }
 
     /// Passes each statement with the place of its end in the frame. `None` if the statements after one cannot be read.
-    pub fn each_statement(&self, add: &mut impl FnMut(Statement<'a>, usize)) -> Option<()> {
+    pub fn each_statement(&self, add: &mut impl FnMut(FrameStatement<'a>, usize)) -> Option<()> {
         let mut fields = Fields { rest: self.body };
         let end = self.body_at + self.body.len();
         match RequestCode::of_number(self.opcode)? {
             RequestCode::Query | RequestCode::Prepare => {
                 let text = fields.value()??;
-                add(Statement::Text(text), end - fields.rest.len());
+                add(FrameStatement::Text(text), end - fields.rest.len());
             }
             RequestCode::Execute => {
                 let id = fields.short_bytes()?;
-                add(Statement::Prepared(id), end - fields.rest.len());
+                add(FrameStatement::Prepared(id), end - fields.rest.len());
             }
             RequestCode::Batch => {
                 fields.take(1)?;
                 for _ in 0..fields.u16()? {
                     let statement = match fields.take(1)? {
-                        [0] => Statement::Text(fields.value()??),
-                        _ => Statement::Prepared(fields.short_bytes()?),
+                        [0] => FrameStatement::Text(fields.value()??),
+                        _ => FrameStatement::Prepared(fields.short_bytes()?),
                     };
                     add(statement, end - fields.rest.len());
                     for _ in 0..fields.u16()? {
@@ -182,7 +172,7 @@ impl<'a> Fields<'a> {
 mod tests {
     use super::*;
 
-    fn statements(frame: &[u8]) -> Vec<Statement<'_>> {
+    fn statements(frame: &[u8]) -> Vec<FrameStatement<'_>> {
         let mut found = Vec::new();
         NativeMessage::read(frame).unwrap().statements(|statement| found.push(statement));
         found
@@ -193,13 +183,13 @@ mod tests {
         let query = b"\x04\0\0\x07\x07\0\0\0\x08\0\0\0\x04USE k";
         assert!(NativeMessage::read(&query[..]).is_none(), "the length is wrong");
         let query = b"\x04\0\0\x07\x07\0\0\0\x09\0\0\0\x05USE k";
-        assert_eq!(statements(query), [Statement::Text(b"USE k")]);
+        assert_eq!(statements(query), [FrameStatement::Text(b"USE k")]);
         let old = b"\x01\0\x07\x07\0\0\0\x09\0\0\0\x05USE k";
-        assert_eq!(statements(old), [Statement::Text(b"USE k")]);
+        assert_eq!(statements(old), [FrameStatement::Text(b"USE k")]);
         let payload = b"\x04\x04\0\x07\x0a\0\0\0\x0d\0\x01\0\x01a\0\0\0\x01b\0\x01i";
-        assert_eq!(statements(payload), [Statement::Prepared(b"i")]);
+        assert_eq!(statements(payload), [FrameStatement::Prepared(b"i")]);
         let batch = b"\x03\0\0\x07\x0d\0\0\0\x19\0\0\x02\0\0\0\0\x01a\0\x01\0\0\0\x01v\x01\0\x02id\0\0\0\x01";
-        assert_eq!(statements(batch), [Statement::Text(b"a"), Statement::Prepared(b"id")]);
+        assert_eq!(statements(batch), [FrameStatement::Text(b"a"), FrameStatement::Prepared(b"id")]);
         let mut places = Vec::new();
         NativeMessage::read(batch).unwrap().texts(|_, place| places.push(place));
         let [place] = places.as_slice() else { unreachable!("one text") };

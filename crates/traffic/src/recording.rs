@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::file::{Ending, PartReader, Selection};
+use super::file::{BlockSelection, Ending, PartReader};
 use super::json_lines::JsonLines;
 use super::{Event, TrafficError};
 
@@ -13,7 +13,9 @@ use super::{Event, TrafficError};
 /// After [`TrafficError::Damaged`] the iteration goes on behind the damage. Other errors end it.
 #[derive(Debug)]
 pub enum Recording {
+    /// The files of a recorder.
     File(Box<PartReader>),
+    /// Lines of JSON.
     Json(Box<JsonLines>),
 }
 
@@ -35,7 +37,7 @@ impl Recording {
 
     /// Reads only blocks that may have events of the selection. Lines of JSON have no blocks.
     #[must_use]
-    pub fn only(self, selection: Selection) -> Recording {
+    pub fn only(self, selection: BlockSelection) -> Recording {
         match self {
             Recording::File(reader) => Recording::File(Box::new(reader.only(selection))),
             lines @ Recording::Json(_) => lines,

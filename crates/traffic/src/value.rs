@@ -26,6 +26,7 @@ pub type Fields = BTreeMap<i16, Value>;
 
 /// A Thrift value of any type.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names are those of Thrift's types")]
 pub enum Value {
     Bool(bool),
     Byte(i8),
@@ -44,18 +45,25 @@ pub enum Value {
 /// Why a value cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValueError {
+    /// The bytes are not of a value.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// More values than the limit allows.
     #[error("the message has more than {TRAFFIC_VALUES_MAX} values")]
     TooMany,
     #[error("{bytes} bytes follow the end of the message")]
-    Trailing { bytes: usize },
+    /// More follows a whole message.
+    Trailing {
+        /// The number of bytes.
+        bytes: usize,
+    },
     /// JSON that is not of a value.
     #[error("{0}")]
     Json(String),
 }
 
 impl Value {
+    /// Returns the type of the value.
     pub fn ttype(&self) -> TType {
         match self {
             Value::Bool(_) => TType::Bool,
@@ -110,7 +118,7 @@ impl Value {
     ///
     /// If the bytes are not of a value, or have more values or levels than the limits allow.
     pub fn read(reader: &mut Reader<'_>, ttype: TType) -> Result<Value, ValueError> {
-        Tree { left: TRAFFIC_VALUES_MAX }.value(reader, ttype, NESTING_MAX)
+        TreeReader { left: TRAFFIC_VALUES_MAX }.value(reader, ttype, NESTING_MAX)
     }
 
     /// Returns the value with sets and maps sorted, and without the element types of empty containers, so that values
@@ -275,7 +283,7 @@ pub fn write_fields(fields: &Fields, writer: &mut Writer<'_>) {
 ///
 /// As `Value::read`.
 pub fn read_fields(reader: &mut Reader<'_>) -> Result<Fields, ValueError> {
-    Tree { left: TRAFFIC_VALUES_MAX }.fields(reader, NESTING_MAX)
+    TreeReader { left: TRAFFIC_VALUES_MAX }.fields(reader, NESTING_MAX)
 }
 
 /// Returns fields as JSON, by id.
@@ -323,12 +331,12 @@ fn excerpt(json: &Json) -> String {
 }
 
 /// Reads a tree, and counts its values.
-struct Tree {
+struct TreeReader {
     /// Values that may still follow.
     left: usize,
 }
 
-impl Tree {
+impl TreeReader {
     fn value(&mut self, reader: &mut Reader<'_>, ttype: TType, levels: usize) -> Result<Value, ValueError> {
         self.left = self.left.checked_sub(1).ok_or(ValueError::TooMany)?;
         Ok(match ttype {

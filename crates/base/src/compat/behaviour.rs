@@ -67,6 +67,7 @@ static TABLE: [Behaviour; Release::ALL.len()] = {
     let mut table = [const { Behaviour::row(Release::V0_3) }; Release::ALL.len()];
     let mut at = 0;
     while at < table.len() {
+        assert!(Release::ALL[at] as usize == at, "a release would have the rules of another one");
         table[at] = Behaviour::row(Release::ALL[at]);
         at += 1;
     }

@@ -22,6 +22,7 @@ impl Span {
 
     /// Returns the releases from `first` to `last`, both included.
     pub const fn between(first: Release, last: Release) -> Span {
+        assert!(!Line::of(last).is_before(Line::of(first)), "a span without releases");
         Span { first: Line::of(first), last: Line::of(last) }
     }
 
@@ -100,6 +101,10 @@ impl<T: Copy, const N: usize> Eras<T, N> {
         let mut found = self.0[0].1;
         let mut index = 1;
         while index < N {
+            assert!(
+                Line::of(self.0[index - 1].0).is_before(Line::of(self.0[index].0)),
+                "an era would never begin"
+            );
             if !line.is_before(Line::of(self.0[index].0)) {
                 found = self.0[index].1;
             }

@@ -51,17 +51,18 @@ pub struct CollectionType {
 impl CollectionType {
     /// Returns the type of collections of a kind. `held` has one type, or two for a map: keys and values.
     pub fn new(kind: CollectionKind, held: &[TypeRef], is_frozen: bool) -> CollectionType {
+        let parameters = if kind == CollectionKind::Map { 2 } else { 1 };
+        assert!(held.len() == parameters, "a {} has {} types of elements", kind.name(), held.len());
         let names: Vec<&str> = held.iter().map(|held| held.class_name()).collect();
         let plain = format!("{PACKAGE}{}({})", kind.class(), names.join(","));
         let class_name = if is_frozen { format!("{PACKAGE}FrozenType({plain})") } else { plain };
         let held: Vec<Inner> = held.iter().cloned().map(Inner::new).collect();
-        let view = |release| CollectionType {
+        let views = views::each(|release| CollectionType {
             class_name: class_name.clone(),
             kind,
             held: held.iter().map(|held| held.at(release)).collect(),
             views: Vec::new(),
-        };
-        let views = views::each(view);
+        });
         CollectionType { class_name, kind, held, views }
     }
 

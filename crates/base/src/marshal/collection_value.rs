@@ -27,8 +27,8 @@ fn encode<'a>(count: usize, parts: impl Iterator<Item = &'a Bytes>, form: Collec
     push_number(count, form, &mut out);
     for part in parts {
         let part = match form {
-            CollectionForm::Short => &part[..part.len().min(usize::from(u16::MAX))],
-            CollectionForm::Long => &part[..],
+            CollectionForm::Short => part.get(..usize::from(u16::MAX)).unwrap_or(part),
+            CollectionForm::Long => part,
         };
         push_number(part.len(), form, &mut out);
         out.extend_from_slice(part);

@@ -27,12 +27,11 @@ impl ColumnToCollectionType {
         };
         let elements: BTreeMap<Vec<u8>, Inner> = collections.iter().map(element).collect();
         let class_name = class_name(collections);
-        let view = |release| ColumnToCollectionType {
+        let views = views::each(|release| ColumnToCollectionType {
             class_name: class_name.clone(),
             elements: elements.iter().map(|(name, inner)| (name.clone(), inner.at(release))).collect(),
             views: Vec::new(),
-        };
-        let views = views::each(view);
+        });
         ColumnToCollectionType { class_name, elements, views }
     }
 }

@@ -27,7 +27,7 @@ pub struct CompositeType {
 }
 
 /// One component of a name.
-pub(super) struct Component<'a> {
+pub(super) struct NameComponent<'a> {
     pub value: &'a [u8],
     pub end: u8,
 }
@@ -71,7 +71,7 @@ pub(super) enum ComponentError {
 }
 
 /// Takes the first component off; `None` when nothing is left.
-pub(super) fn take<'a>(name: &mut &'a [u8]) -> Option<Result<Component<'a>, ComponentError>> {
+pub(super) fn take<'a>(name: &mut &'a [u8]) -> Option<Result<NameComponent<'a>, ComponentError>> {
     if name.is_empty() {
         return None;
     }
@@ -83,7 +83,7 @@ pub(super) fn take<'a>(name: &mut &'a [u8]) -> Option<Result<Component<'a>, Comp
     };
     let Some((end, rest)) = rest.split_first() else { return Some(Err(ComponentError::End)) };
     *name = rest;
-    Some(Ok(Component { value, end: *end }))
+    Some(Ok(NameComponent { value, end: *end }))
 }
 
 impl ComponentError {
@@ -100,7 +100,7 @@ impl ComponentError {
 }
 
 /// Takes the component at a position off a name that must have one there.
-pub(super) fn next_component<'a>(name: &mut &'a [u8], at: usize) -> Result<Component<'a>, MarshalError> {
+pub(super) fn next_component<'a>(name: &mut &'a [u8], at: usize) -> Result<NameComponent<'a>, MarshalError> {
     take(name).unwrap_or(Err(ComponentError::Length)).map_err(|cut| cut.text(at))
 }
 
@@ -142,13 +142,12 @@ impl CompositeType {
         let names: Vec<&str> = components.iter().map(|component| component.class_name()).collect();
         let class_name = format!("{PACKAGE}CompositeType({})", names.join(","));
         let components: Vec<Inner> = components.iter().cloned().map(Inner::new).collect();
-        let view = |release| CompositeType {
+        let views = views::each(|release| CompositeType {
             class_name: class_name.clone(),
             components: components.iter().map(|component| component.at(release)).collect(),
             takes_static: release >= Release::V2_0,
             views: Vec::new(),
-        };
-        let views = views::each(view);
+        });
         CompositeType { class_name, components, takes_static: true, views }
     }
 
@@ -175,7 +174,7 @@ impl AbstractType for CompositeType {
             let component = match component {
                 Ok(component) => component,
                 Err(cut @ ComponentError::End) => {
-                    inner.validate(&rest[2..])?;
+                    inner.validate(rest.get(2..).unwrap_or_default())?;
                     return Err(cut.text(at));
                 }
                 Err(cut) => return Err(cut.text(at)),
@@ -268,8 +267,8 @@ impl AbstractType for CompositeType {
         let mut read = if is_static { STATIC_PREFIX.to_vec() } else { Vec::with_capacity(bound.len()) };
         let mut left = self.components.len();
         while !rest.is_empty() {
-            let not_enough = |_| MarshalError("Not enough bytes".to_owned());
-            let component = next_component(&mut rest, 0).map_err(not_enough)?;
+            let component =
+                next_component(&mut rest, 0).map_err(|_| MarshalError("Not enough bytes".to_owned()))?;
             left = left.checked_sub(1).ok_or_else(too_many)?;
             let end = if rest.is_empty() { component.end } else { 0 };
             push_component(component.value, end, &mut read);
@@ -373,14 +372,7 @@ impl AbstractType for CompositeType {
 
     fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
         let mut name = Vec::new();
-        if text.is_empty() {
-            return Ok(name);
-        }
-        let mut parts = split_components(text);
-        let is_after = parts.len() > 1 && parts.last().is_some_and(|last| last == "!");
-        if is_after {
-            parts.pop();
-        }
+        let (parts, is_after) = split_name(text);
         let last = parts.len();
         for (at, part) in parts.iter().enumerate() {
             let Some(inner) = self.components.get(at) else {
@@ -391,6 +383,19 @@ impl AbstractType for CompositeType {
         }
         Ok(name)
     }
+}
+
+/// Splits the text of a name into its components. Returns also whether the end-of-component byte of the last is positive.
+pub(super) fn split_name(text: &str) -> (Vec<String>, bool) {
+    if text.is_empty() {
+        return (Vec::new(), false);
+    }
+    let mut parts = split_components(text);
+    let is_after = parts.len() > 1 && parts.last().is_some_and(|last| last == "!");
+    if is_after {
+        parts.pop();
+    }
+    (parts, is_after)
 }
 
 /// Splits a text at colons that are not preceded by a backslash.

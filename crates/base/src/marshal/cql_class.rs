@@ -95,8 +95,8 @@ fn read(class: &str, depth: usize, find: FindUser<'_>) -> Option<CqlType> {
     let arguments = inner.map(split_arguments).unwrap_or_default();
     let part = |at: usize| read(arguments.get(at)?, depth + 1, find).map(Box::new);
     match (name, arguments.len()) {
-        ("ReversedType", 1) => read(arguments[0], depth + 1, find),
-        ("FrozenType", 1) => read(arguments[0], depth + 1, find).map(CqlType::frozen),
+        ("ReversedType", 1) => part(0).map(|held| *held),
+        ("FrozenType", 1) => part(0).map(|held| held.frozen()),
         ("ListType", 1) => Some(CqlType::List { element: part(0)?, is_frozen: false }),
         ("SetType", 1) => Some(CqlType::Set { element: part(0)?, is_frozen: false }),
         ("MapType", 2) => Some(CqlType::Map { key: part(0)?, value: part(1)?, is_frozen: false }),

@@ -75,7 +75,7 @@ impl AbstractType for DecimalType {
         out.extend(parts.digits.iter().map(|digit| digit + 1));
         out.push(0);
         if parts.is_negative {
-            out[from..].iter_mut().for_each(|byte| *byte = !*byte);
+            out.iter_mut().skip(from).for_each(|byte| *byte = !*byte);
         }
     }
 

@@ -7,24 +7,24 @@ const SECOND: i64 = 1_000_000_000;
 
 /// The part of a duration that a unit belongs to, and how much of it the unit is.
 #[derive(Debug, Clone, Copy)]
-enum Unit {
+enum DurationUnit {
     Months(i32),
     Days(i32),
     Nanos(i64),
 }
 
 /// The units from the longest to the shortest: the symbol, and the name in messages.
-const UNITS: [(&str, &str, Unit); 10] = [
-    ("y", "years", Unit::Months(12)),
-    ("mo", "months", Unit::Months(1)),
-    ("w", "weeks", Unit::Days(7)),
-    ("d", "days", Unit::Days(1)),
-    ("h", "hours", Unit::Nanos(3600 * SECOND)),
-    ("m", "minutes", Unit::Nanos(60 * SECOND)),
-    ("s", "seconds", Unit::Nanos(SECOND)),
-    ("ms", "milliseconds", Unit::Nanos(1_000_000)),
-    ("us", "microseconds", Unit::Nanos(1000)),
-    ("ns", "nanoseconds", Unit::Nanos(1)),
+const UNITS: [(&str, &str, DurationUnit); 10] = [
+    ("y", "years", DurationUnit::Months(12)),
+    ("mo", "months", DurationUnit::Months(1)),
+    ("w", "weeks", DurationUnit::Days(7)),
+    ("d", "days", DurationUnit::Days(1)),
+    ("h", "hours", DurationUnit::Nanos(3600 * SECOND)),
+    ("m", "minutes", DurationUnit::Nanos(60 * SECOND)),
+    ("s", "seconds", DurationUnit::Nanos(SECOND)),
+    ("ms", "milliseconds", DurationUnit::Nanos(1_000_000)),
+    ("us", "microseconds", DurationUnit::Nanos(1000)),
+    ("ns", "nanoseconds", DurationUnit::Nanos(1)),
 ];
 
 /// Formats a duration in units, `1y2mo3d`. Weeks are written as days.
@@ -35,15 +35,15 @@ pub(super) fn to_text(duration: Duration) -> String {
     let (mut months, days, mut nanos) = (months.unsigned_abs(), days.unsigned_abs(), nanos.unsigned_abs());
     for (unit, _, of) in UNITS {
         let count = match of {
-            Unit::Months(each) => {
+            DurationUnit::Months(each) => {
                 let each = each.unsigned_abs();
                 let count = months / each;
                 months %= each;
                 u64::from(count)
             }
-            Unit::Days(1) => u64::from(days),
-            Unit::Days(_) => 0,
-            Unit::Nanos(each) => {
+            DurationUnit::Days(1) => u64::from(days),
+            DurationUnit::Days(_) => 0,
+            DurationUnit::Nanos(each) => {
                 let count = nanos / each.unsigned_abs();
                 nanos %= each.unsigned_abs();
                 count
@@ -65,16 +65,18 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
         None => unit_parts(rest).ok_or_else(unreadable)?,
     };
     let mut sum = Duration { months: 0, days: 0, nanos: 0 };
-    let mut last: Option<usize> = None;
+    let mut last: Option<(usize, &str)> = None;
     for (count, at) in parts {
-        let (_, name, of) = UNITS[at];
-        if last == Some(at) {
-            return Err(format!("Invalid duration. The {name} are specified multiple times"));
+        let (_, name, of) = *UNITS.get(at).ok_or_else(unreadable)?;
+        match last {
+            Some((before, _)) if before == at => {
+                return Err(format!("Invalid duration. The {name} are specified multiple times"));
+            }
+            Some((before, earlier)) if before > at => {
+                return Err(format!("Invalid duration. The {earlier} should be after {name}"));
+            }
+            _ => last = Some((at, name)),
         }
-        if let Some(before) = last.filter(|before| *before > at) {
-            return Err(format!("Invalid duration. The {} should be after {name}", UNITS[before].1));
-        }
-        last = Some(at);
         // The sign is applied before the range check: i32::MIN has no positive counterpart.
         let count = if is_negative { i64::try_from(count).map(|count| -count) } else { i64::try_from(count) };
         let too_large =
@@ -82,15 +84,15 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
         let count = count.map_err(|_| too_large())?;
         let small = i32::try_from(count).map_err(|_| too_large());
         let added = match of {
-            Unit::Months(each) => {
+            DurationUnit::Months(each) => {
                 let more = small?.checked_mul(each);
                 more.and_then(|more| sum.months.checked_add(more)).map(|months| sum.months = months)
             }
-            Unit::Days(each) => {
+            DurationUnit::Days(each) => {
                 let more = small?.checked_mul(each);
                 more.and_then(|more| sum.days.checked_add(more)).map(|days| sum.days = days)
             }
-            Unit::Nanos(each) => {
+            DurationUnit::Nanos(each) => {
                 let more = count.checked_mul(each);
                 more.and_then(|more| sum.nanos.checked_add(more)).map(|nanos| sum.nanos = nanos)
             }
@@ -154,10 +156,10 @@ fn iso_alternative(text: &str) -> Option<Vec<(u64, usize)>> {
     let (date, time) = text.split_once('T')?;
     let widths = |text: &str, separator: char, widths: [usize; 3]| {
         let fields: Vec<&str> = text.split(separator).collect();
-        let is_good = |(field, width): (&&str, &usize)| {
-            field.len() == *width && field.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        let are_good = fields.len() == 3 && fields.iter().zip(&widths).all(is_good);
+        let are_good = fields.len() == 3
+            && fields.iter().zip(&widths).all(|(field, width): (&&str, &usize)| {
+                field.len() == *width && field.bytes().all(|byte| byte.is_ascii_digit())
+            });
         are_good.then(|| fields.iter().filter_map(|field| field.parse::<u64>().ok()).collect::<Vec<_>>())
     };
     let counts = [widths(date, '-', [4, 2, 2])?, widths(time, ':', [2, 2, 2])?].concat();

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::abstract_type::component_of;
-use super::composite_type::{Component, end_rank, next_component, split_components, take};
+use super::composite_type::{NameComponent, end_rank, next_component, split_name, take};
 use super::unchecked::empty_first;
 use super::views::{self, push_escaped};
 use super::{AbstractType, BytesType, MarshalError, PACKAGE, StoredOrder, TypeRef, Types, at};
@@ -35,13 +35,12 @@ impl DynamicCompositeType {
         let alias = |(alias, of): (&u8, &TypeRef)| format!("{}=>{}", char::from(*alias), of.class_name());
         let listed: Vec<String> = aliases.iter().map(alias).collect();
         let class_name = format!("{PACKAGE}DynamicCompositeType({})", listed.join(","));
-        let view = |release| DynamicCompositeType {
+        let views = views::each(|release| DynamicCompositeType {
             class_name: class_name.clone(),
             aliases: aliases.clone(),
             release: Some(release),
             views: Vec::new(),
-        };
-        let views = views::each(view);
+        });
         DynamicCompositeType { class_name, aliases, release: None, views }
     }
 
@@ -69,7 +68,7 @@ impl DynamicCompositeType {
     }
 
     /// Removes one component with its header. Returns `None` at the end of the name and if the rest is not a component.
-    fn take<'a>(&self, name: &mut &'a [u8]) -> Option<(TypeRef, Component<'a>)> {
+    fn take<'a>(&self, name: &mut &'a [u8]) -> Option<(TypeRef, NameComponent<'a>)> {
         let mut rest = *name;
         let of = self.header(&mut rest, 0).ok()?;
         let component = take(&mut rest)?.ok()?;
@@ -199,8 +198,7 @@ impl AbstractType for DynamicCompositeType {
     /// The order is exact unless the release orders one of the types differently from how it is stored. Without aliases
     /// a header can specify any type, so all types are checked.
     fn stored_order(&self) -> StoredOrder {
-        let is_exact = |of: &TypeRef| self.view(of).stored_order() == StoredOrder::Exact;
-        let is_known = self.aliases.values().all(is_exact);
+        let is_known = self.aliases.values().all(|of| self.view(of).stored_order() == StoredOrder::Exact);
         let has_own_orders = self.release.is_some_and(|release| {
             TYPES
                 .class_names()
@@ -239,14 +237,7 @@ impl AbstractType for DynamicCompositeType {
 
     fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
         let mut name = Vec::new();
-        if text.is_empty() {
-            return Ok(name);
-        }
-        let mut parts = split_components(text);
-        let is_after = parts.len() > 1 && parts.last().is_some_and(|last| last == "!");
-        if is_after {
-            parts.pop();
-        }
+        let (parts, is_after) = split_name(text);
         let last = parts.len();
         for (position, part) in parts.iter().enumerate() {
             let unreadable = || MarshalError(format!("Invalid comparator in '{part}'"));

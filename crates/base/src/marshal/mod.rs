@@ -1,5 +1,7 @@
 //! Comparators: how the names of a column family are validated, ordered and shown.
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
 mod abstract_type;
 mod ascii_type;
 mod big_number;

@@ -169,6 +169,7 @@ impl Native {
     }
 
     /// Returns the type's row.
+    #[expect(clippy::indexing_slicing, reason = "each type has a row, see below")]
     pub fn row(self) -> &'static NativeType {
         &NATIVES[self as usize]
     }
@@ -190,6 +191,7 @@ impl Native {
 }
 
 // Rows must be in the order of the types.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 const _: () = {
     let mut at = 0;
     while at < NATIVES.len() {

@@ -8,7 +8,7 @@ use super::{AbstractType, BytesType, MarshalError, StoredOrder, date_text, day_t
 
 /// The ways in which bytes represent a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum NumberForm {
     /// Two's complement, big-endian.
     Signed,
     /// Milliseconds since 1970, compared as unsigned numbers: dates before 1970 sort last (0.8 to 2.1).
@@ -23,17 +23,17 @@ enum Form {
     Float,
 }
 
-/// The number of 1970-01-01 in `Form::UnsignedDay`.
+/// The number of 1970-01-01 in `NumberForm::UnsignedDay`.
 const DAY_OF_1970: i64 = 1 << 31;
 
-/// The first number that is not a valid `Form::TimeOfDay`.
+/// The first number that is not a valid `NumberForm::TimeOfDay`.
 const NS_PER_DAY: u64 = 86_400_000_000_000;
 
 /// A comparator of numbers of a fixed length.
 #[derive(Debug)]
 pub struct NumberType {
     class_name: &'static str,
-    form: Form,
+    form: NumberForm,
     /// Length of a value in bytes. Empty bytes are valid too.
     width: usize,
     /// The name of the type in the old servers' message about a wrong length.
@@ -42,77 +42,73 @@ pub struct NumberType {
     text_called: &'static str,
 }
 
+/// Returns the type with these properties, in the order of the struct.
+const fn number(
+    class_name: &'static str,
+    form: NumberForm,
+    width: usize,
+    called: &'static str,
+    text_called: &'static str,
+) -> NumberType {
+    NumberType { class_name, form, width, called, text_called }
+}
+
 /// The type of signed integers of 4 bytes.
-pub(super) static INT32: NumberType = NumberType {
-    class_name: "org.apache.cassandra.db.marshal.Int32Type",
-    form: Form::Signed,
-    width: 4,
-    called: "byte int",
-    text_called: "int",
-};
-pub(super) static COUNTER_COLUMN: NumberType = NumberType {
-    class_name: super::COUNTER_COLUMN_TYPE,
-    form: Form::Signed,
-    width: 8,
-    called: "byte long",
-    text_called: "long",
-};
-pub(super) static DATE: NumberType = NumberType {
-    class_name: "org.apache.cassandra.db.marshal.DateType",
-    form: Form::UnsignedDate,
-    width: 8,
-    called: "byte long for date",
-    text_called: "date",
-};
-pub(super) static TIMESTAMP: NumberType = NumberType {
-    class_name: "org.apache.cassandra.db.marshal.TimestampType",
-    form: Form::SignedDate,
-    width: 8,
-    called: "byte long for date",
-    text_called: "date",
-};
-pub(super) static FLOAT: NumberType = NumberType {
-    class_name: "org.apache.cassandra.db.marshal.FloatType",
-    form: Form::Float,
-    width: 4,
-    called: "byte value for a float",
-    text_called: "float",
-};
-pub(super) static DOUBLE: NumberType = NumberType {
-    class_name: "org.apache.cassandra.db.marshal.DoubleType",
-    form: Form::Float,
-    width: 8,
-    called: "byte value for a double",
-    text_called: "double",
-};
-pub(super) static SIMPLE_DATE: NumberType = NumberType {
-    class_name: "org.apache.cassandra.db.marshal.SimpleDateType",
-    form: Form::UnsignedDay,
-    width: 4,
-    called: "byte long for date",
-    text_called: "date",
-};
-pub(super) static TIME: NumberType = NumberType {
-    class_name: "org.apache.cassandra.db.marshal.TimeType",
-    form: Form::TimeOfDay,
-    width: 8,
-    called: "byte long for time",
-    text_called: "time",
-};
-pub(super) static SHORT: NumberType = NumberType {
-    class_name: "org.apache.cassandra.db.marshal.ShortType",
-    form: Form::Signed,
-    width: 2,
-    called: "bytes for a smallint",
-    text_called: "short",
-};
-pub(super) static BYTE: NumberType = NumberType {
-    class_name: "org.apache.cassandra.db.marshal.ByteType",
-    form: Form::Signed,
-    width: 1,
-    called: "bytes for a tinyint",
-    text_called: "byte",
-};
+pub(super) static INT32: NumberType =
+    number("org.apache.cassandra.db.marshal.Int32Type", NumberForm::Signed, 4, "byte int", "int");
+pub(super) static COUNTER_COLUMN: NumberType =
+    number(super::COUNTER_COLUMN_TYPE, NumberForm::Signed, 8, "byte long", "long");
+pub(super) static DATE: NumberType = number(
+    "org.apache.cassandra.db.marshal.DateType",
+    NumberForm::UnsignedDate,
+    8,
+    "byte long for date",
+    "date",
+);
+pub(super) static TIMESTAMP: NumberType = number(
+    "org.apache.cassandra.db.marshal.TimestampType",
+    NumberForm::SignedDate,
+    8,
+    "byte long for date",
+    "date",
+);
+pub(super) static FLOAT: NumberType = number(
+    "org.apache.cassandra.db.marshal.FloatType",
+    NumberForm::Float,
+    4,
+    "byte value for a float",
+    "float",
+);
+pub(super) static DOUBLE: NumberType = number(
+    "org.apache.cassandra.db.marshal.DoubleType",
+    NumberForm::Float,
+    8,
+    "byte value for a double",
+    "double",
+);
+pub(super) static SIMPLE_DATE: NumberType = number(
+    "org.apache.cassandra.db.marshal.SimpleDateType",
+    NumberForm::UnsignedDay,
+    4,
+    "byte long for date",
+    "date",
+);
+pub(super) static TIME: NumberType = number(
+    "org.apache.cassandra.db.marshal.TimeType",
+    NumberForm::TimeOfDay,
+    8,
+    "byte long for time",
+    "time",
+);
+pub(super) static SHORT: NumberType = number(
+    "org.apache.cassandra.db.marshal.ShortType",
+    NumberForm::Signed,
+    2,
+    "bytes for a smallint",
+    "short",
+);
+pub(super) static BYTE: NumberType =
+    number("org.apache.cassandra.db.marshal.ByteType", NumberForm::Signed, 1, "bytes for a tinyint", "byte");
 
 impl NumberType {
     /// Returns an integer that sorts as the number does; `None` for bytes that are not a value.
@@ -124,12 +120,12 @@ impl NumberType {
         let sign = 1u64 << (8 * self.width - 1);
         let all = sign | (sign - 1);
         Some(match self.form {
-            Form::UnsignedDate | Form::UnsignedDay | Form::TimeOfDay => bits,
-            Form::Signed | Form::SignedDate => bits ^ sign,
+            NumberForm::UnsignedDate | NumberForm::UnsignedDay | NumberForm::TimeOfDay => bits,
+            NumberForm::Signed | NumberForm::SignedDate => bits ^ sign,
             // Java treats all NaNs as one value.
-            Form::Float if self.is_nan(bits) => all,
-            Form::Float if bits & sign != 0 => !bits & all,
-            Form::Float => bits | sign,
+            NumberForm::Float if self.is_nan(bits) => all,
+            NumberForm::Float if bits & sign != 0 => !bits & all,
+            NumberForm::Float => bits | sign,
         })
     }
 
@@ -153,10 +149,10 @@ impl NumberType {
 
     fn unreadable(&self, text: &str) -> MarshalError {
         MarshalError(match self.form {
-            Form::UnsignedDate | Form::SignedDate => {
+            NumberForm::UnsignedDate | NumberForm::SignedDate => {
                 format!("unable to coerce '{text}' to a  formatted date (long)")
             }
-            Form::UnsignedDay | Form::TimeOfDay => {
+            NumberForm::UnsignedDay | NumberForm::TimeOfDay => {
                 format!("Unable to coerce '{text}' to a formatted {} (long)", self.text_called)
             }
             _ => format!("unable to make {} from '{text}'", self.text_called),
@@ -172,7 +168,7 @@ impl AbstractType for &'static NumberType {
     fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
         if value.is_empty() || value.len() == self.width {
             return match self.rank(value) {
-                Some(rank) if self.form == Form::TimeOfDay && rank >= NS_PER_DAY => {
+                Some(rank) if self.form == NumberForm::TimeOfDay && rank >= NS_PER_DAY => {
                     Err(MarshalError(format!("Input long out of bounds: {}", rank.cast_signed())))
                 }
                 _ => Ok(()),
@@ -190,9 +186,9 @@ impl AbstractType for &'static NumberType {
 
     fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
         match self.form {
-            Form::Signed | Form::SignedDate => Ok(compare_signed_first(left, right)),
-            Form::UnsignedDate | Form::UnsignedDay | Form::TimeOfDay => Ok(left.cmp(right)),
-            Form::Float => match empty_first(left, right) {
+            NumberForm::Signed | NumberForm::SignedDate => Ok(compare_signed_first(left, right)),
+            NumberForm::UnsignedDate | NumberForm::UnsignedDay | NumberForm::TimeOfDay => Ok(left.cmp(right)),
+            NumberForm::Float => match empty_first(left, right) {
                 Some(order) => Ok(order),
                 None => Ok(self.leading_rank(left)?.cmp(&self.leading_rank(right)?)),
             },
@@ -201,7 +197,7 @@ impl AbstractType for &'static NumberType {
 
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         match self.rank(name) {
-            Some(rank) => out.extend_from_slice(&rank.to_be_bytes()[8 - self.width..]),
+            Some(rank) => out.extend_from_slice(rank.to_be_bytes().split_at(8 - self.width).1),
             None => out.extend_from_slice(name),
         }
     }
@@ -213,16 +209,16 @@ impl AbstractType for &'static NumberType {
         let rank = ordered.iter().fold(0u64, |rank, byte| rank << 8 | u64::from(*byte));
         let sign = 1u64 << (8 * self.width - 1);
         let bits = match self.form {
-            Form::UnsignedDate | Form::UnsignedDay | Form::TimeOfDay => rank,
-            Form::Signed | Form::SignedDate => rank ^ sign,
-            Form::Float if rank & sign != 0 => rank ^ sign,
-            Form::Float => !rank & (sign | (sign - 1)),
+            NumberForm::UnsignedDate | NumberForm::UnsignedDay | NumberForm::TimeOfDay => rank,
+            NumberForm::Signed | NumberForm::SignedDate => rank ^ sign,
+            NumberForm::Float if rank & sign != 0 => rank ^ sign,
+            NumberForm::Float => !rank & (sign | (sign - 1)),
         };
-        Some(bits.to_be_bytes()[8 - self.width..].to_vec())
+        Some(bits.to_be_bytes().split_at(8 - self.width).1.to_vec())
     }
 
     fn ordered_is_name(&self) -> bool {
-        matches!(self.form, Form::UnsignedDate | Form::UnsignedDay | Form::TimeOfDay)
+        matches!(self.form, NumberForm::UnsignedDate | NumberForm::UnsignedDay | NumberForm::TimeOfDay)
     }
 
     fn stored_order(&self) -> StoredOrder {
@@ -235,12 +231,14 @@ impl AbstractType for &'static NumberType {
         }
         let bits = value.iter().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
         match (self.form, self.width) {
-            (Form::UnsignedDate | Form::SignedDate, _) => date_text::to_text(bits.cast_signed()),
-            (Form::Float, 4) => format!("{:?}", f32::from_bits(u32::try_from(bits).unwrap_or_default())),
-            (Form::Float, _) => format!("{:?}", f64::from_bits(bits)),
-            (Form::UnsignedDay, _) => day_text::date_to_text(bits.cast_signed() - DAY_OF_1970),
-            (Form::TimeOfDay, _) => day_text::time_to_text(bits),
-            (Form::Signed, width) => {
+            (NumberForm::UnsignedDate | NumberForm::SignedDate, _) => date_text::to_text(bits.cast_signed()),
+            (NumberForm::Float, 4) => {
+                format!("{:?}", f32::from_bits(u32::try_from(bits).unwrap_or_default()))
+            }
+            (NumberForm::Float, _) => format!("{:?}", f64::from_bits(bits)),
+            (NumberForm::UnsignedDay, _) => day_text::date_to_text(bits.cast_signed() - DAY_OF_1970),
+            (NumberForm::TimeOfDay, _) => day_text::time_to_text(bits),
+            (NumberForm::Signed, width) => {
                 let unused = 64 - 8 * width;
                 ((bits << unused).cast_signed() >> unused).to_string()
             }
@@ -253,31 +251,31 @@ impl AbstractType for &'static NumberType {
         }
         let unreadable = || self.unreadable(text);
         let bytes = match (self.form, self.width) {
-            (Form::UnsignedDate | Form::SignedDate, _) => {
+            (NumberForm::UnsignedDate | NumberForm::SignedDate, _) => {
                 date_text::parse(text).ok_or_else(unreadable)?.to_be_bytes().to_vec()
             }
             // Java writes the same bits for every NaN, also for one with a sign.
-            (Form::Float, 4) => {
+            (NumberForm::Float, 4) => {
                 let number: f32 = text.parse().map_err(|_| unreadable())?;
                 (if number.is_nan() { f32::NAN } else { number }).to_be_bytes().to_vec()
             }
-            (Form::Float, _) => {
+            (NumberForm::Float, _) => {
                 let number: f64 = text.parse().map_err(|_| unreadable())?;
                 (if number.is_nan() { f64::NAN } else { number }).to_be_bytes().to_vec()
             }
-            (Form::UnsignedDay, _) => {
+            (NumberForm::UnsignedDay, _) => {
                 let day = day_text::parse_date(text, DAY_OF_1970).ok_or_else(unreadable)?;
                 day.to_be_bytes().to_vec()
             }
-            (Form::TimeOfDay, _) => day_text::parse_time(text)
+            (NumberForm::TimeOfDay, _) => day_text::parse_time(text)
                 .filter(|time| *time < NS_PER_DAY)
                 .ok_or_else(unreadable)?
                 .to_be_bytes()
                 .to_vec(),
-            (Form::Signed, 1) => text.parse::<i8>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
-            (Form::Signed, 2) => text.parse::<i16>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
-            (Form::Signed, 4) => text.parse::<i32>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
-            (Form::Signed, _) => text.parse::<i64>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
+            (NumberForm::Signed, 1) => text.parse::<i8>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
+            (NumberForm::Signed, 2) => text.parse::<i16>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
+            (NumberForm::Signed, 4) => text.parse::<i32>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
+            (NumberForm::Signed, _) => text.parse::<i64>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
         };
         Ok(bytes)
     }

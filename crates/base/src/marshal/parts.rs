@@ -54,7 +54,7 @@ pub(super) fn of_tuple(value: &[u8], at_most: usize) -> Option<Vec<Part<'_>>> {
         if found.len() == at_most {
             return None;
         }
-        let is_other_null = rest[0] >= 0x80 && !rest.starts_with(&[0xFF; 4]);
+        let is_other_null = rest.first() >= Some(&0x80) && !rest.starts_with(&[0xFF; 4]);
         let part = take_part(&mut rest)?;
         if is_other_null {
             return None;

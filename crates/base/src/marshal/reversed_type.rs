@@ -31,13 +31,12 @@ impl ReversedType {
     }
 
     fn with_views(class_name: String, inner: Inner, is_component: bool) -> ReversedType {
-        let view = |release| ReversedType {
+        let views = views::each(|release| ReversedType {
             class_name: class_name.clone(),
             inner: inner.at(release),
             is_component,
             views: Vec::new(),
-        };
-        let views = views::each(view);
+        });
         ReversedType { class_name, inner, is_component, views }
     }
 
@@ -76,7 +75,7 @@ impl AbstractType for ReversedType {
         self.inner.of.ordered(name, &mut ordered);
         let from = out.len();
         push_escaped(&ordered, out);
-        out[from..].iter_mut().for_each(|byte| *byte = !*byte);
+        out.iter_mut().skip(from).for_each(|byte| *byte = !*byte);
     }
 
     fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {

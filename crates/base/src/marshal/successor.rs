@@ -28,8 +28,7 @@ fn same_in_names(old: &str, new: &str) -> bool {
         let (_, class) = collection.split_once(':')?;
         Some(split_class(class).0.to_owned())
     };
-    let is_wider = |(old, new)| widens(old, new);
-    kind(old) == kind(new) && in_names(old).zip(in_names(new)).is_some_and(is_wider)
+    kind(old) == kind(new) && in_names(old).zip(in_names(new)).is_some_and(|(old, new)| widens(old, new))
 }
 
 /// Returns the type that a collection stores in the names of its cells: a map's keys, a set's elements, a list's time

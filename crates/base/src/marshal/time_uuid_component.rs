@@ -68,8 +68,11 @@ impl AbstractType for TimeUUIDComponent {
 
     fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
         let Ok(stored) = <[u8; STORED_BYTES]>::try_from(ordered) else {
-            let name = if ordered.len() > STORED_BYTES { &ordered[..ordered.len() - 1] } else { ordered };
-            return Some(name.to_vec());
+            let mut name = ordered.to_vec();
+            if name.len() > STORED_BYTES {
+                name.pop();
+            }
+            return Some(name);
         };
         let [_, h1, m0, m1, l0, l1, l2, l3, with_version, rest @ ..] = stored;
         let head = [l0, l1, l2, l3, m0, m1, with_version ^ 0x80, h1];

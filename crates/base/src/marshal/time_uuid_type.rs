@@ -84,8 +84,8 @@ impl TimeUUIDType {
     /// names of the same time.
     fn compare_invalid(&self, left: &[u8], right: &[u8]) -> Ordering {
         let (left, right) = (stored_form(self, left), stored_form(self, right));
-        let head = |stored: &[u8]| stored[..stored.len().min(TIME_BYTES)].to_vec();
-        head(&left).cmp(&head(&right)).then_with(|| self.compare_ties(&left, &right))
+        let heads = left.iter().take(TIME_BYTES).cmp(right.iter().take(TIME_BYTES));
+        heads.then_with(|| self.compare_ties(&left, &right))
     }
 
     /// Returns the message of the release for a name whose length is neither 16 nor 0.
@@ -131,8 +131,8 @@ impl AbstractType for TimeUUIDType {
         if let Some(order) = empty_first(left, right) {
             return Ok(order);
         }
-        let too_short = || MarshalError(self.length_error(left.len().min(right.len())));
-        let order = compare_times(left, right).ok_or_else(too_short)?;
+        let order = compare_times(left, right)
+            .ok_or_else(|| MarshalError(self.length_error(left.len().min(right.len()))))?;
         Ok(order.then_with(|| self.compare_ties(left, right)))
     }
 
@@ -150,8 +150,8 @@ impl AbstractType for TimeUUIDType {
 
     fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
         let name = match ordered.len() {
-            STORED_BYTES => &ordered[TIME_BYTES..],
-            longer if longer > STORED_BYTES => &ordered[..longer - 1],
+            STORED_BYTES => ordered.get(TIME_BYTES..)?,
+            longer if longer > STORED_BYTES => ordered.get(..longer - 1)?,
             _ => ordered,
         };
         Some(name.to_vec())

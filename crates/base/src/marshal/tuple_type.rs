@@ -39,13 +39,12 @@ impl TupleType {
 
     fn named(class_name: String, called: &'static str, fields: &[TypeRef]) -> TupleType {
         let fields: Vec<Inner> = fields.iter().cloned().map(Inner::new).collect();
-        let view = |release| TupleType {
+        let views = views::each(|release| TupleType {
             class_name: class_name.clone(),
             called,
             fields: fields.iter().map(|field| field.at(release)).collect(),
             views: Vec::new(),
-        };
-        let views = views::each(view);
+        });
         TupleType { class_name, called, fields, views }
     }
 

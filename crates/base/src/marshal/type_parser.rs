@@ -29,7 +29,7 @@ pub enum TypeError {
 }
 
 /// A position in the text of a type.
-struct Parser<'a> {
+struct TypeParser<'a> {
     text: &'a str,
     at: usize,
     types: &'a Types,
@@ -49,7 +49,7 @@ impl Types {
 
 /// Parses a whole text. The empty text is BytesType.
 fn parse(text: &str, types: &Types) -> Result<TypeRef, TypeError> {
-    let mut parser = Parser { text, at: 0, types };
+    let mut parser = TypeParser { text, at: 0, types };
     if text.len() > TYPE_TEXT_BYTES_MAX {
         let text = text.chars().take(64).collect();
         return Err(TypeError::Syntax {
@@ -73,7 +73,7 @@ fn is_identifier(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-+._&".contains(&byte)
 }
 
-impl Parser<'_> {
+impl TypeParser<'_> {
     fn fail(&self, why: &str) -> TypeError {
         TypeError::Syntax { text: self.text.to_owned(), at: self.at, why: why.to_owned() }
     }
@@ -91,7 +91,8 @@ impl Parser<'_> {
     /// Skips a symbol if it comes next, and returns whether it does.
     fn takes(&mut self, sign: &str) -> bool {
         self.blanks();
-        let is_next = self.text.as_bytes()[self.at..].starts_with(sign.as_bytes());
+        let rest = self.text.as_bytes().get(self.at..);
+        let is_next = rest.is_some_and(|rest| rest.starts_with(sign.as_bytes()));
         if is_next {
             self.at += sign.len();
         }
@@ -166,18 +167,31 @@ impl Parser<'_> {
     /// Parses a list of types in parentheses. Without parentheses the list is empty.
     fn list(&mut self, depth: usize) -> Result<Vec<TypeRef>, TypeError> {
         let mut found = Vec::new();
-        if !self.takes("(") || self.takes(")") {
-            return Ok(found);
-        }
-        loop {
+        let mut is_over = !self.opens_list();
+        while !is_over {
             found.push(self.one(depth + 1)?);
-            if self.takes(")") {
-                return Ok(found);
-            }
-            if !self.takes(",") {
-                return Err(self.fail("a comma or a bracket is missing"));
-            }
+            is_over = self.ends_list()?;
         }
+        Ok(found)
+    }
+
+    /// Takes the opening bracket of a list. Returns whether there is one, and something in the list.
+    fn opens_list(&mut self) -> bool {
+        self.takes("(") && !self.takes(")")
+    }
+
+    /// Takes what follows an element. Returns whether that ends the list.
+    fn ends_list(&mut self) -> Result<bool, TypeError> {
+        if self.takes(")") {
+            return Ok(true);
+        }
+        self.take(",", "a comma or a bracket is missing")?;
+        Ok(false)
+    }
+
+    /// Takes a sign, without which the text is refused for a reason.
+    fn take(&mut self, sign: &str, why: &str) -> Result<(), TypeError> {
+        if self.takes(sign) { Ok(()) } else { Err(self.fail(why)) }
     }
 
     /// Parses the parameters of a collection's type.
@@ -197,11 +211,10 @@ impl Parser<'_> {
 
     /// Parses the parameter of a FrozenType, which only has an effect on collections.
     fn frozen(&mut self, depth: usize) -> Result<TypeRef, TypeError> {
-        if !self.takes("(") {
-            return Err(self.fail("FrozenType takes exactly one argument"));
-        }
+        self.take("(", "FrozenType takes exactly one argument")?;
         let inner = self.one_of(depth + 1, true)?;
-        if self.takes(")") { Ok(inner) } else { Err(self.fail("a bracket is missing")) }
+        self.take(")", "a bracket is missing")?;
+        Ok(inner)
     }
 
     /// Parses a name that is written in hex.
@@ -213,52 +226,36 @@ impl Parser<'_> {
 
     /// Parses the parameters of a UserType: `(keyspace,hexname,hexfield:Type,...)`.
     fn user(&mut self, depth: usize) -> Result<TypeRef, TypeError> {
-        if !self.takes("(") {
-            return Err(self.fail("UserType takes arguments"));
-        }
+        self.take("(", "UserType takes arguments")?;
         let keyspace = self.identifier()?;
-        if !self.takes(",") {
-            return Err(self.fail("a comma is missing"));
-        }
+        self.take(",", "a comma is missing")?;
         let name = self.hex_name()?;
         let mut fields = Vec::new();
         while self.takes(",") {
             let field = self.hex_name()?;
-            if !self.takes(":") {
-                return Err(self.fail(": is missing"));
-            }
+            self.take(":", ": is missing")?;
             fields.push((field, self.one(depth + 1)?));
         }
-        if !self.takes(")") {
-            return Err(self.fail("a comma or a bracket is missing"));
-        }
+        self.take(")", "a comma or a bracket is missing")?;
         Ok(Arc::new(TupleType::user(&keyspace, &name, &fields)))
     }
 
     /// Parses the parameters of a ColumnToCollectionType: `(hex:MapType(A,B),...)`.
     fn collections(&mut self) -> Result<Vec<(Vec<u8>, CqlType)>, TypeError> {
         let mut found = Vec::new();
-        if !self.takes("(") || self.takes(")") {
-            return Ok(found);
-        }
-        loop {
+        let mut is_over = !self.opens_list();
+        while !is_over {
             let name = self.identifier()?;
             let name = BytesType.parse_text(&name).map_err(|error| self.fail(&error.0))?;
-            if !self.takes(":") {
-                return Err(self.fail(": is missing"));
-            }
+            self.take(":", ": is missing")?;
             let cql_type = CqlType::of_class(self.balanced()).with_cells_of_fields();
             if !cql_type.is_multi_cell() {
                 return Err(self.fail("a collection is missing"));
             }
             found.push((name, cql_type));
-            if self.takes(")") {
-                return Ok(found);
-            }
-            if !self.takes(",") {
-                return Err(self.fail("a comma or a bracket is missing"));
-            }
+            is_over = self.ends_list()?;
         }
+        Ok(found)
     }
 
     /// Skips and returns the text up to the next comma or closing parenthesis that is not inside parentheses.
@@ -280,32 +277,24 @@ impl Parser<'_> {
     /// Parses the parameters of a DynamicCompositeType: `(a=>Type,...)`.
     fn aliases(&mut self, depth: usize) -> Result<BTreeMap<u8, TypeRef>, TypeError> {
         let mut found = BTreeMap::new();
-        if !self.takes("(") || self.takes(")") {
-            return Ok(found);
-        }
-        loop {
+        let mut is_over = !self.opens_list();
+        while !is_over {
             let alias = self.identifier()?;
             let [alias] = alias.as_bytes() else { return Err(self.fail("an alias is a single character")) };
-            if !self.takes("=>") {
-                return Err(self.fail("=> is missing"));
-            }
+            self.take("=>", "=> is missing")?;
             if found.insert(*alias, self.one(depth + 1)?).is_some() {
                 return Err(self.fail("an alias is defined twice"));
             }
-            if self.takes(")") {
-                return Ok(found);
-            }
-            if !self.takes(",") {
-                return Err(self.fail("a comma or a bracket is missing"));
-            }
+            is_over = self.ends_list()?;
         }
+        Ok(found)
     }
 
     /// Parses the parameters of a plain type, such as `(reversed=true)` or `(reversed)`. Parameters with other names are
     /// ignored. Returns whether the type is reversed.
     fn parameters(&mut self) -> Result<bool, TypeError> {
         let mut is_reversed = false;
-        if !self.takes("(") || self.takes(")") {
+        if !self.opens_list() {
             return Ok(is_reversed);
         }
         loop {

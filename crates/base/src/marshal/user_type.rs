@@ -35,6 +35,10 @@ impl UserType {
             fields,
         };
         made.size = TypeSize::of_user(&made);
+        debug_assert!(
+            !made.size.is_within_limits() || made.class_name().len() == made.size.text_bytes,
+            "the class name of {name} would not fit where its size does"
+        );
         made
     }
 

@@ -59,13 +59,10 @@ fn lax_char_bytes(bytes: &[u8]) -> Option<usize> {
 /// Returns whether 0.7 to 2.1 accept the bytes as UTF-8.
 fn is_lax_utf8(value: &[u8]) -> bool {
     let mut rest = value;
-    while !rest.is_empty() {
-        match lax_char_bytes(rest) {
-            Some(length) => rest = &rest[length..],
-            None => return false,
-        }
+    while let Some((_, after)) = lax_char_bytes(rest).and_then(|length| rest.split_at_checked(length)) {
+        rest = after;
     }
-    true
+    rest.is_empty()
 }
 
 /// Formats bytes as Java prints a byte array: `[-61, 40]`.

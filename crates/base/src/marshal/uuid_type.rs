@@ -77,10 +77,10 @@ impl AbstractType for UUIDType {
     }
 
     fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
-        match ordered.first() {
-            None => Some(Vec::new()),
-            Some(0) => Some(ordered[1..].to_vec()),
-            Some(_) => ordered.get(9..).map(<[u8]>::to_vec),
+        match ordered {
+            [] => Some(Vec::new()),
+            [0, name @ ..] => Some(name.to_vec()),
+            _ => ordered.get(9..).map(<[u8]>::to_vec),
         }
     }
 

@@ -109,6 +109,7 @@ impl Cell {
     /// Returns the counter after adding this increment to the existing cell `old`, which must not be expired or
     /// shadowed. `None` if `old` is a tombstone that wins over the increment.
     pub fn counted(self, old: Option<&Cell>, behaviour: &Behaviour) -> Option<Cell> {
+        debug_assert!(self.kind == CellKind::Increment, "a total would be added to a counter");
         let total = match old {
             Some(old) if !old.is_live() => {
                 if behaviour.cells.counter_deletions_are_final || old.timestamp >= self.timestamp {

@@ -21,6 +21,11 @@ pub struct SliceRange {
 }
 
 impl SliceRange {
+    /// Returns the lowest and the highest name. Empty: the end of the row.
+    pub fn ends(&self) -> (&Bytes, &Bytes) {
+        if self.reversed { (&self.finish, &self.start) } else { (&self.start, &self.finish) }
+    }
+
     /// Returns the slice of all columns in ascending order.
     pub fn all() -> SliceRange {
         SliceRange { start: Bytes::new(), finish: Bytes::new(), reversed: false, count: usize::MAX }

@@ -1,5 +1,6 @@
 //! Mutations: all changes to one row, which is the unit of atomicity.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -92,6 +93,11 @@ impl Mutation {
                 None => joined.push(family),
             }
         }
+        debug_assert!(
+            joined.iter().map(|family| (&family.cf.keyspace, &family.cf.name)).collect::<BTreeSet<_>>().len()
+                == joined.len(),
+            "changes of a row would not be reconciled with each other"
+        );
         self.families = joined;
         self
     }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::range_tombstone_rule::{Bound, RangeTombstoneRule, ReadOf};
+use super::range_tombstone_rule::{RangeTombstoneRule, ReadOf, TombstoneBound};
 use super::range_tombstones::RangeTombstones;
 use super::{DeletionTime, Predicate, ReadCommand};
 use crate::marshal::AbstractType;
@@ -140,12 +140,9 @@ impl<'a> LevelRanges<'a> {
         else {
             return Vec::new();
         };
-        let begins_at = |range: &RangeTombstone, name: &Bytes| {
-            !range.start.is_empty() && self.comparator.compare(&range.start, name).is_eq()
-        };
         let is_begun_at = |name: &Bytes| {
-            let mut around = self.around(name).iter();
-            around.any(|range| self.is_of_level(range) && begins_at(range, name))
+            let mut around = self.around(name).iter().filter(|range| self.is_of_level(range));
+            around.any(|of| !of.start.is_empty() && self.comparator.compare(&of.start, name).is_eq())
         };
         if names.len() < 2 || !names.iter().any(is_begun_at) {
             return Vec::new();
@@ -169,7 +166,15 @@ impl<'a> LevelRanges<'a> {
         let is_before = |bound: &Bytes| !bound.is_empty() && self.comparator.compare(bound, name).is_lt();
         let begun = &self.ranges[..self.ranges.partition_point(|range| !is_after(&range.start))];
         let over = furthest.partition_point(|at| is_before(&self.ranges[*at].finish));
-        begun.get(over..).unwrap_or_default()
+        let around = begun.get(over..).unwrap_or_default();
+        let covering = |ranges: &[RangeTombstone]| {
+            ranges.iter().filter(|range| range.covers(name, self.comparator)).count()
+        };
+        debug_assert!(
+            self.ranges.len() > 64 || covering(around) == covering(self.ranges),
+            "a cell that was deleted would come back"
+        );
+        around
     }
 
     /// Returns the deletion of a name of this level: all tombstones that cover it, merged. The rule of the read may
@@ -186,8 +191,8 @@ impl<'a> LevelRanges<'a> {
         };
         let touches = |range: &&RangeTombstone| {
             let bound = match bound {
-                Bound::Start => &range.start,
-                Bound::Finish => &range.finish,
+                TombstoneBound::Start => &range.start,
+                TombstoneBound::Finish => &range.finish,
             };
             !bound.is_empty() && self.comparator.compare(name, bound).is_eq()
         };

@@ -61,7 +61,7 @@ impl Default for RangeTombstoneRule<'_> {
 
 /// A bound of a range tombstone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bound {
+pub(super) enum TombstoneBound {
     Start,
     Finish,
 }
@@ -102,17 +102,16 @@ impl<'a> RangeTombstoneRule<'a> {
     }
 
     /// Returns the bound that makes a tombstone ignored if it has it at the name, and others cover the name.
-    pub(super) fn ignored_bound(&self, name: &[u8], comparator: &dyn AbstractType) -> Option<Bound> {
-        let is_name = |other: &[u8]| comparator.compare(other, name).is_eq();
+    pub(super) fn ignored_bound(&self, name: &[u8], comparator: &dyn AbstractType) -> Option<TombstoneBound> {
         match self {
             RangeTombstoneRule::Greatest => None,
-            RangeTombstoneRule::FromBelow { except } => {
-                (!except.is_some_and(is_name)).then_some(Bound::Start)
-            }
-            RangeTombstoneRule::FromAbove => Some(Bound::Finish),
+            RangeTombstoneRule::FromBelow { except } => (!except
+                .is_some_and(|other| comparator.compare(other, name).is_eq()))
+            .then_some(TombstoneBound::Start),
+            RangeTombstoneRule::FromAbove => Some(TombstoneBound::Finish),
             RangeTombstoneRule::Searched { except } => {
                 let is_found = except.binary_search_by(|other| comparator.compare(other, name)).is_ok();
-                is_found.then_some(Bound::Start)
+                is_found.then_some(TombstoneBound::Start)
             }
         }
     }

@@ -27,7 +27,7 @@ use crate::marshal::AbstractType;
 
 /// A bound of a range.
 #[derive(Debug, Clone, Copy)]
-enum Position<'a> {
+enum NamePosition<'a> {
     /// Before all names.
     First,
     At(&'a [u8]),
@@ -38,8 +38,8 @@ enum Position<'a> {
 /// A tombstone, or the part of it that is a range of the list.
 #[derive(Debug, Clone, Copy)]
 struct TombstonePart<'a> {
-    start: Position<'a>,
-    finish: Position<'a>,
+    start: NamePosition<'a>,
+    finish: NamePosition<'a>,
     timestamp: i64,
 }
 
@@ -63,22 +63,25 @@ impl<'a> RangeTombstones<'a> {
         comparator: &'a dyn AbstractType,
     ) -> RangeTombstones<'a> {
         let whole = whole.is_deleted().then_some(TombstonePart {
-            start: Position::First,
-            finish: Position::Last,
+            start: NamePosition::First,
+            finish: NamePosition::Last,
             timestamp: whole.marked_for_delete_at,
         });
         let mut ranges = RangeTombstones { ranges: Vec::new(), comparator };
         let mut tombstones: Vec<TombstonePart<'a>> = deletions.map(TombstonePart::of).chain(whole).collect();
         tombstones.retain(|run| ranges.compare(run.start, run.finish).is_le());
         tombstones.sort_by(|one, other| {
-            let by_place = || {
+            one.timestamp.cmp(&other.timestamp).then_with(|| {
                 ranges.compare(one.start, other.start).then_with(|| ranges.compare(one.finish, other.finish))
-            };
-            one.timestamp.cmp(&other.timestamp).then_with(by_place)
+            })
         });
         for tombstone in tombstones {
             ranges.add(tombstone);
         }
+        debug_assert!(
+            ranges.ranges.is_sorted_by(|one, next| ranges.compare(one.finish, next.start).is_le()),
+            "ranges overlap, and a search would find one of them"
+        );
         ranges
     }
 
@@ -90,7 +93,7 @@ impl<'a> RangeTombstones<'a> {
         let mut not_searched = Vec::new();
         let mut last: Option<TombstonePart<'a>> = None;
         for name in sorted {
-            if last.is_some_and(|run| self.compare(run.finish, Position::At(name)).is_ge()) {
+            if last.is_some_and(|run| self.compare(run.finish, NamePosition::At(name)).is_ge()) {
                 not_searched.push(name.clone());
             } else {
                 last = self.search(name);
@@ -101,20 +104,20 @@ impl<'a> RangeTombstones<'a> {
 
     /// Returns the range with the latest timestamp that a name is in.
     fn search(&self, name: &[u8]) -> Option<TombstonePart<'a>> {
-        let name = Position::At(name);
+        let name = NamePosition::At(name);
         let around = self.ranges[self.first_ending_at_or_after(name)..].iter();
         let around = around.take_while(|run| self.compare(run.start, name).is_le());
         around.max_by_key(|run| run.timestamp).copied()
     }
 
     /// Returns the index of the first range that does not end before a position.
-    fn first_ending_at_or_after(&self, place: Position<'_>) -> usize {
+    fn first_ending_at_or_after(&self, place: NamePosition<'_>) -> usize {
         self.ranges.partition_point(|run| self.compare(run.finish, place).is_lt())
     }
 
-    fn compare(&self, one: Position<'_>, other: Position<'_>) -> Ordering {
+    fn compare(&self, one: NamePosition<'_>, other: NamePosition<'_>) -> Ordering {
         match (one, other) {
-            (Position::At(one), Position::At(other)) => self.comparator.compare(one, other),
+            (NamePosition::At(one), NamePosition::At(other)) => self.comparator.compare(one, other),
             (one, other) => one.rank().cmp(&other.rank()),
         }
     }
@@ -211,18 +214,19 @@ impl<'a> RangeTombstones<'a> {
 
 impl<'a> TombstonePart<'a> {
     fn of(range: &'a RangeTombstone) -> TombstonePart<'a> {
-        let start = if range.start.is_empty() { Position::First } else { Position::At(&range.start) };
-        let finish = if range.finish.is_empty() { Position::Last } else { Position::At(&range.finish) };
+        let start = if range.start.is_empty() { NamePosition::First } else { NamePosition::At(&range.start) };
+        let finish =
+            if range.finish.is_empty() { NamePosition::Last } else { NamePosition::At(&range.finish) };
         TombstonePart { start, finish, timestamp: range.deletion.marked_for_delete_at }
     }
 }
 
-impl Position<'_> {
+impl NamePosition<'_> {
     fn rank(self) -> u8 {
         match self {
-            Position::First => 0,
-            Position::At(_) => 1,
-            Position::Last => 2,
+            NamePosition::First => 0,
+            NamePosition::At(_) => 1,
+            NamePosition::Last => 2,
         }
     }
 }

@@ -32,6 +32,17 @@ pub enum Winner {
 
 /// Returns which cell wins: the existing one or the new one. Expired cells must be passed as tombstones.
 pub fn reconcile(old: &Cell, new: &Cell, behaviour: &Behaviour) -> Winner {
+    let winner = winner_of(old, new, behaviour);
+    debug_assert!(
+        behaviour.cells.timestamps != TimestampOrder::Plain
+            || winner == Winner::Old
+            || winner_of(new, old, behaviour) == Winner::Old,
+        "which of two cells wins would depend on the order in which they arrive"
+    );
+    winner
+}
+
+fn winner_of(old: &Cell, new: &Cell, behaviour: &Behaviour) -> Winner {
     if behaviour.cells.counter_deletions_are_final
         && (old.kind == CellKind::Counter) != (new.kind == CellKind::Counter)
     {

@@ -61,6 +61,7 @@ pub fn detach_cells(cells: &mut [Cell]) {
             cell.value = copied.split_to(cell.value.len());
         }
     }
+    debug_assert!(copied.is_empty(), "cells have names or values of other cells");
 }
 
 /// The columns that a read returns, in the order of the read.

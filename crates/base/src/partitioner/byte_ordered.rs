@@ -1,8 +1,6 @@
 //! ByteOrderedPartitioner: rows in the order of their keys' bytes.
 
-use super::hex_text::{parse_hex_token, token_to_hex};
-use super::{Partitioner, TokenError, TokenForm};
-use crate::util::Release;
+use super::{Partitioner, TokenForm};
 
 /// The token is the key, in the order of unsigned bytes. Since Cassandra 0.7.
 #[derive(Debug)]
@@ -29,24 +27,8 @@ impl Partitioner for ByteOrderedPartitioner {
         true
     }
 
-    fn minimum_token(&self, _release: Release) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn token_text(&self, token: &[u8]) -> String {
-        token_to_hex(token)
-    }
-
     fn has_hex_tokens(&self) -> bool {
         true
-    }
-
-    fn parse_token(&self, text: &str) -> Result<Vec<u8>, TokenError> {
-        parse_hex_token(self, text)
-    }
-
-    fn random_token(&self, dice: u128) -> Vec<u8> {
-        dice.to_be_bytes().to_vec()
     }
 }
 

@@ -1,9 +1,7 @@
 //! CollatingOrderPreservingPartitioner: rows in the alphabetical order of US English.
 
 use super::collation::push_collation_key;
-use super::hex_text::{parse_hex_token, token_to_hex};
-use super::{Partitioner, TokenError, TokenForm};
-use crate::util::Release;
+use super::{Partitioner, TokenForm};
 
 /// The token is the key's collation key in US English, regardless of the machine's language: the order is `a, A, b, B`
 /// and not `A, B, a, b`. Different keys may have the same token, since control characters are ignored.
@@ -30,24 +28,8 @@ impl Partitioner for CollatingOrderPreservingPartitioner {
         true
     }
 
-    fn minimum_token(&self, _release: Release) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn token_text(&self, token: &[u8]) -> String {
-        token_to_hex(token)
-    }
-
     fn has_hex_tokens(&self) -> bool {
         true
-    }
-
-    fn parse_token(&self, text: &str) -> Result<Vec<u8>, TokenError> {
-        parse_hex_token(self, text)
-    }
-
-    fn random_token(&self, dice: u128) -> Vec<u8> {
-        dice.to_be_bytes().to_vec()
     }
 }
 

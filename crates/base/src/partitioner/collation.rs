@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 
 /// The weights of a character. Without a primary it only counts if the primaries of two texts are equal.
 #[derive(Debug, Clone, Copy)]
-struct Element {
+struct CollationElement {
     primary: u16,
     secondary: u16,
     tertiary: u16,
@@ -78,7 +78,7 @@ const DOUBLE: [(char, &str, [u16; 2]); 7] = [
 ];
 
 /// The elements of all characters in the table.
-static TABLE: LazyLock<HashMap<char, Vec<Element>>> = LazyLock::new(|| {
+static TABLE: LazyLock<HashMap<char, Vec<CollationElement>>> = LazyLock::new(|| {
     let mut table = HashMap::new();
     add_singles(&mut table);
     add_accented(&mut table);
@@ -87,11 +87,11 @@ static TABLE: LazyLock<HashMap<char, Vec<Element>>> = LazyLock::new(|| {
 });
 
 /// Adds characters with one element, and control characters, which have none.
-fn add_singles(table: &mut HashMap<char, Vec<Element>>) {
+fn add_singles(table: &mut HashMap<char, Vec<CollationElement>>) {
     for (primary, single) in (1..).zip(PRIMARIES.chars()) {
-        table.insert(single, vec![Element { primary, secondary: 0, tertiary: 0 }]);
+        table.insert(single, vec![CollationElement { primary, secondary: 0, tertiary: 0 }]);
         if let ('a'..='z' | 'ð', Some(capital)) = (single, single.to_uppercase().next()) {
-            table.insert(capital, vec![Element { primary, secondary: 0, tertiary: 1 }]);
+            table.insert(capital, vec![CollationElement { primary, secondary: 0, tertiary: 1 }]);
         }
     }
     for control in ('\0'..='\u{8}').chain('\u{e}'..='\u{1f}').chain('\u{7f}'..='\u{9f}') {
@@ -102,16 +102,20 @@ fn add_singles(table: &mut HashMap<char, Vec<Element>>) {
     }
     for (first, group) in SECONDARIES {
         for (secondary, ignored) in (first..).zip(group.chars()) {
-            table.insert(ignored, vec![Element { primary: 0, secondary, tertiary: 0 }]);
+            table.insert(ignored, vec![CollationElement { primary: 0, secondary, tertiary: 0 }]);
         }
     }
     // The only one of these that also has a tertiary. Its secondary is the same as for the last symbol mark.
-    table.insert('-', vec![Element { primary: 0, secondary: 0x6d, tertiary: 1 }]);
+    table.insert('-', vec![CollationElement { primary: 0, secondary: 0x6d, tertiary: 1 }]);
 }
 
 /// Adds accented letters: the element of the letter, then the element of the accent.
-fn add_accented(table: &mut HashMap<char, Vec<Element>>) {
+fn add_accented(table: &mut HashMap<char, Vec<CollationElement>>) {
     for (accent, plain, accented) in ACCENTED {
+        assert!(
+            plain.chars().count() == accented.chars().count(),
+            "a letter of {accented} would not be sorted"
+        );
         for (plain, accented) in plain.chars().zip(accented.chars()) {
             let elements =
                 [plain, accent].iter().filter_map(|part| table.get(part)).flatten().copied().collect();
@@ -121,11 +125,12 @@ fn add_accented(table: &mut HashMap<char, Vec<Element>>) {
 }
 
 /// Adds letters that are sorted as two.
-fn add_doubles(table: &mut HashMap<char, Vec<Element>>) {
+fn add_doubles(table: &mut HashMap<char, Vec<CollationElement>>) {
     for (double, letters, tertiaries) in DOUBLE {
         let plain = letters.chars().filter_map(|letter| table.get(&letter)).flatten().copied();
+        assert!(letters.chars().count() == tertiaries.len(), "{double} would be sorted as one letter");
         let elements =
-            plain.zip(tertiaries).map(|(letter, tertiary)| Element { tertiary, ..letter }).collect();
+            plain.zip(tertiaries).map(|(letter, tertiary)| CollationElement { tertiary, ..letter }).collect();
         table.insert(double, elements);
     }
 }
@@ -139,8 +144,8 @@ struct Weights {
 }
 
 impl Weights {
-    fn push(&mut self, element: Element) {
-        let Element { primary, secondary, tertiary } = element;
+    fn push(&mut self, element: CollationElement) {
+        let CollationElement { primary, secondary, tertiary } = element;
         if primary != 0 {
             // U+FFFF wraps to zero, as in the JDK.
             self.primaries.push(primary.wrapping_add(1));
@@ -161,7 +166,7 @@ impl Weights {
             elements.iter().for_each(|element| self.push(*element));
             return;
         }
-        let unmapped = |primary: u16| Element { primary, secondary: 0, tertiary: 0 };
+        let unmapped = |primary: u16| CollationElement { primary, secondary: 0, tertiary: 0 };
         self.push(unmapped(UNMAPPED));
         for unit in char.encode_utf16(&mut [0; 2]) {
             self.push(unmapped(*unit));

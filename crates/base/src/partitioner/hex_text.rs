@@ -2,20 +2,16 @@
 
 use std::borrow::Cow;
 
-use super::{Partitioner, TokenError};
+use super::TokenError;
 use crate::marshal::{AbstractType, BytesType};
-
-pub(super) fn token_to_hex(token: &[u8]) -> String {
-    BytesType.to_text(token)
-}
 
 /// Parses hexadecimal digits. If their number is odd, a zero is put before them, as Cassandra does
 /// (`AbstractByteOrderedPartitioner.tokenFactory`).
-pub(super) fn parse_hex_token(partitioner: &dyn Partitioner, text: &str) -> Result<Vec<u8>, TokenError> {
+pub(super) fn parse_hex_token(partitioner: &str, text: &str) -> Result<Vec<u8>, TokenError> {
     let digits = if text.len() % 2 == 1 { Cow::Owned(format!("0{text}")) } else { Cow::Borrowed(text) };
     BytesType.parse_text(&digits).map_err(|_| TokenError {
         text: text.to_owned(),
-        partitioner: partitioner.class_name().to_owned(),
+        partitioner: partitioner.to_owned(),
         reason: "it should be hexadecimal digits".to_owned(),
     })
 }

@@ -36,8 +36,7 @@ fn avalanche(mut bits: u64) -> u64 {
 
 /// Returns up to eight bytes as a little-endian number. Each byte is sign-extended before it is shifted.
 fn signed_tail(bytes: &[u8]) -> u64 {
-    let signed = |byte: &u8| *byte as i8 as u64;
-    bytes.iter().enumerate().fold(0, |bits, (at, byte)| bits ^ (signed(byte) << (8 * at)))
+    bytes.iter().enumerate().fold(0, |bits, (at, byte)| bits ^ ((*byte as i8 as u64) << (8 * at)))
 }
 
 /// Returns the first half of the hash.

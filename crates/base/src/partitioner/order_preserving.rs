@@ -1,7 +1,6 @@
 //! OrderPreservingPartitioner: rows in the order of their keys' text.
 
 use super::{Partitioner, TokenError, TokenForm};
-use crate::util::Release;
 
 /// The token is the key, in the order of Java strings: by UTF-16 code units.
 ///
@@ -56,10 +55,6 @@ impl Partitioner for OrderPreservingPartitioner {
         true
     }
 
-    fn minimum_token(&self, _release: Release) -> Vec<u8> {
-        Vec::new()
-    }
-
     /// Returns the key, with U+FFFD for invalid UTF-8.
     fn token_text(&self, token: &[u8]) -> String {
         let key: Vec<u8> = token.iter().copied().map(unstored).collect();
@@ -73,8 +68,7 @@ impl Partitioner for OrderPreservingPartitioner {
 
     /// Returns sixteen letters and digits.
     fn random_token(&self, dice: u128) -> Vec<u8> {
-        let letter = |byte: u8| RANDOM_LETTERS[usize::from(byte) % RANDOM_LETTERS.len()];
-        dice.to_be_bytes().map(letter).to_vec()
+        dice.to_be_bytes().map(|byte| RANDOM_LETTERS[usize::from(byte) % RANDOM_LETTERS.len()]).to_vec()
     }
 }
 
@@ -83,6 +77,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::util::Release;
 
     fn token(key: &str) -> Vec<u8> {
         let mut token = Vec::new();

@@ -3,7 +3,8 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::util::Release;
+use super::hex_text::parse_hex_token;
+use crate::util::{Release, hex};
 
 /// A shared partitioner.
 pub type PartitionerRef = Arc<dyn Partitioner>;
@@ -31,7 +32,8 @@ pub enum TokenForm {
     IsKey,
 }
 
-/// Defines the token of each row key. Tokens are bytes, and their order as bytes is the order of the ring.
+/// Defines the token of each row key. Tokens are bytes, and their order as bytes is the order of the ring. Unless a
+/// partitioner says otherwise, they have no other meaning, as in Cassandra's AbstractByteOrderedPartitioner.
 pub trait Partitioner: Debug + Send + Sync {
     /// Returns the full Java class name, such as `org.apache.cassandra.dht.RandomPartitioner`.
     fn class_name(&self) -> &'static str;
@@ -52,7 +54,9 @@ pub trait Partitioner: Debug + Send + Sync {
 
     /// Returns the token that a release sorts before the tokens of all keys. A scan that ends at it ends at the end of
     /// the ring.
-    fn minimum_token(&self, release: Release) -> Vec<u8>;
+    fn minimum_token(&self, _release: Release) -> Vec<u8> {
+        Vec::new()
+    }
 
     /// Returns the last token of the ring if tokens are numbers of this width over which keys are distributed evenly.
     fn maximum_token(&self) -> Option<Vec<u8>> {
@@ -60,7 +64,9 @@ pub trait Partitioner: Debug + Send + Sync {
     }
 
     /// Returns the text form for clients: decimal, hexadecimal or the key itself.
-    fn token_text(&self, token: &[u8]) -> String;
+    fn token_text(&self, token: &[u8]) -> String {
+        hex(token)
+    }
 
     /// Returns whether the text form is hexadecimal: tokens are bytes without another meaning.
     fn has_hex_tokens(&self) -> bool {
@@ -68,8 +74,12 @@ pub trait Partitioner: Debug + Send + Sync {
     }
 
     /// Parses the text form.
-    fn parse_token(&self, text: &str) -> Result<Vec<u8>, TokenError>;
+    fn parse_token(&self, text: &str) -> Result<Vec<u8>, TokenError> {
+        parse_hex_token(self.class_name(), text)
+    }
 
     /// Returns a token for a node without a configured one, derived from the random number `dice`.
-    fn random_token(&self, dice: u128) -> Vec<u8>;
+    fn random_token(&self, dice: u128) -> Vec<u8> {
+        dice.to_be_bytes().to_vec()
+    }
 }

@@ -83,6 +83,7 @@ impl Catalog {
                 Arc::make_mut(indexed).index_families.retain(|_, index| is_other(index));
             }
         }
+        debug_assert!(catalog.stored_families().all(is_other), "the store would keep {}", cf.name);
         catalog
     }
 }

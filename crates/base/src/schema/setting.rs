@@ -56,16 +56,16 @@ impl Setting {
 
     /// Returns the value of a default; `None` if it is absent.
     pub fn of_default(default: FieldDefault) -> Option<Setting> {
-        let map = |entries: &[(&str, &str)]| {
-            entries.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
-        };
         match default {
             FieldDefault::Absent => None,
             FieldDefault::Bool(value) => Some(Setting::Bool(value)),
             FieldDefault::Int(value) => Some(Setting::Int(value)),
             FieldDefault::Double(value) => Some(Setting::Double(value)),
             FieldDefault::Text(value) => Some(Setting::Text(value.to_owned())),
-            FieldDefault::Map(entries) => Some(Setting::Map(map(entries))),
+            FieldDefault::Map(entries) => {
+                let owned = entries.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+                Some(Setting::Map(owned.collect()))
+            }
         }
     }
 }

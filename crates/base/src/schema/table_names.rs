@@ -27,7 +27,7 @@ pub fn row_key_parts(key: &Bytes, count: usize) -> Option<Vec<Bytes>> {
 }
 
 /// The row and the column that a cell of a table belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CellPlace {
     /// Whether the cell belongs to the partition and not to a row of it.
     pub is_static: bool,
@@ -91,23 +91,12 @@ impl TableDef {
     /// Returns the row and the column of a cell's name. `None` if the table has no such names, and for Super tables,
     /// whose cells have two names.
     pub fn place_of(&self, name: &Bytes) -> Option<CellPlace> {
-        let part = |part: &[u8]| name.slice_ref(part);
         match self.layout {
-            Layout::StaticCompact => Some(CellPlace {
-                is_static: false,
-                clustering: Vec::new(),
-                column: Some(name.clone()),
-                element: None,
-            }),
-            Layout::Dense => Some(CellPlace {
-                is_static: false,
-                clustering: vec![name.clone()],
-                column: None,
-                element: None,
-            }),
+            Layout::StaticCompact => Some(CellPlace { column: Some(name.clone()), ..CellPlace::default() }),
+            Layout::Dense => Some(CellPlace { clustering: vec![name.clone()], ..CellPlace::default() }),
             Layout::CompositeDense => {
-                let clustering = components(name)?.into_iter().map(part).collect();
-                Some(CellPlace { is_static: false, clustering, column: None, element: None })
+                let clustering = components(name)?.into_iter().map(|part| name.slice_ref(part)).collect();
+                Some(CellPlace { clustering, ..CellPlace::default() })
             }
             Layout::Sparse => self.sparse_place_of(name),
             Layout::Super => None,

@@ -64,8 +64,8 @@ pub fn collections_of_class(comparator: &str) -> Vec<(Vec<u8>, CqlType)> {
     };
     let collection = |text: &str| {
         let (name, class) = text.split_once(':')?;
-        let byte = |at: usize| u8::from_str_radix(name.get(at..at + 2)?, 16).ok();
-        let name: Option<Vec<u8>> = (0..name.len()).step_by(2).map(byte).collect();
+        let name: Option<Vec<u8>> =
+            (0..name.len()).step_by(2).map(|at| u8::from_str_radix(name.get(at..at + 2)?, 16).ok()).collect();
         Some((name?, CqlType::of_class(class).with_cells_of_fields()))
     };
     split_arguments(inner).into_iter().filter_map(collection).collect()

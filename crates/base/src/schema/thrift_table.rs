@@ -34,6 +34,11 @@ pub(super) fn table_of(cf: &CfDef, release: Release) -> TableDef {
     } else {
         value_of(cf, &mut taken).map(|value| (value.name.clone(), value)).into_iter().collect()
     };
+    debug_assert!(
+        partition_key.iter().chain(&clustering).all(|column| !others.contains_key(&column.name)),
+        "two columns of {} have the same name",
+        cf.name
+    );
     TableDef { layout, partition_key, clustering, others, dropped: BTreeMap::new() }
 }
 

@@ -7,13 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// The current time: of the system, or set by a test.
 #[derive(Debug)]
 pub struct Clock {
-    source: Source,
+    source: ClockSource,
     /// The last value that `next_micros` returned.
     last_micros: AtomicI64,
 }
 
 #[derive(Debug)]
-enum Source {
+enum ClockSource {
     System,
     /// Milliseconds since 1970. They only change by `advance_ms`.
     Manual(AtomicI64),
@@ -64,12 +64,12 @@ pub enum ClockChange {
 impl Clock {
     /// Returns the system's clock.
     pub fn system() -> Clock {
-        Clock { source: Source::System, last_micros: AtomicI64::new(0) }
+        Clock { source: ClockSource::System, last_micros: AtomicI64::new(0) }
     }
 
     /// Returns a clock that only [`Clock::advance_ms`] moves.
     pub fn manual(unix_ms: i64) -> Clock {
-        Clock { source: Source::Manual(AtomicI64::new(unix_ms)), last_micros: AtomicI64::new(0) }
+        Clock { source: ClockSource::Manual(AtomicI64::new(unix_ms)), last_micros: AtomicI64::new(0) }
     }
 
     /// Returns a clock that follows the system's until [`Clock::change`] changes it.
@@ -79,14 +79,14 @@ impl Clock {
             offset_micros: AtomicI64::new(0),
             changing: Mutex::default(),
         };
-        Clock { source: Source::Adjustable(adjustment), last_micros: AtomicI64::new(0) }
+        Clock { source: ClockSource::Adjustable(adjustment), last_micros: AtomicI64::new(0) }
     }
 
     fn now_micros(&self) -> i64 {
         match &self.source {
-            Source::System => system_micros(),
-            Source::Manual(ms) => ms.load(Ordering::Relaxed).saturating_mul(1000),
-            Source::Adjustable(adjustment) => adjustment.now_micros(),
+            ClockSource::System => system_micros(),
+            ClockSource::Manual(ms) => ms.load(Ordering::Relaxed).saturating_mul(1000),
+            ClockSource::Adjustable(adjustment) => adjustment.now_micros(),
         }
     }
 
@@ -112,14 +112,14 @@ impl Clock {
 
     /// Advances a manual clock. Has no effect on other clocks.
     pub fn advance_ms(&self, by: i64) {
-        if let Source::Manual(ms) = &self.source {
+        if let ClockSource::Manual(ms) = &self.source {
             ms.fetch_add(by, Ordering::Relaxed);
         }
     }
 
     /// Changes an adjustable clock and returns its state after that; `None` if the clock is not adjustable.
     pub fn change(&self, change: ClockChange) -> Option<ClockState> {
-        let Source::Adjustable(adjustment) = &self.source else { return None };
+        let ClockSource::Adjustable(adjustment) = &self.source else { return None };
         let _changing = adjustment.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let before = adjustment.now_micros();
         adjustment.apply(change);
@@ -131,7 +131,7 @@ impl Clock {
 
     /// Returns the state of an adjustable clock; `None` if the clock is not adjustable.
     pub fn state(&self) -> Option<ClockState> {
-        let Source::Adjustable(adjustment) = &self.source else { return None };
+        let ClockSource::Adjustable(adjustment) = &self.source else { return None };
         let _changing = adjustment.changing.lock().unwrap_or_else(PoisonError::into_inner);
         Some(adjustment.state())
     }

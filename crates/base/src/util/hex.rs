@@ -16,8 +16,7 @@ pub fn hex(bytes: &[u8]) -> String {
 pub fn unhex(digits: &[u8]) -> Option<Vec<u8>> {
     let (pairs, []) = digits.as_chunks::<2>() else { return None };
     let digit = |digit: u8| char::from(digit).to_digit(16);
-    let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? << 4 | digit(*low)?).ok();
-    pairs.iter().map(byte).collect()
+    pairs.iter().map(|[high, low]: &[u8; 2]| u8::try_from(digit(*high)? << 4 | digit(*low)?).ok()).collect()
 }
 
 #[cfg(test)]

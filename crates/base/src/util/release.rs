@@ -34,21 +34,13 @@ impl Release {
         Release::V2_1,
     ];
 
+    /// The numbers, in the order of [`Release::ALL`].
+    const NAMES: [&str; Release::ALL.len()] =
+        ["0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "1.0", "1.1", "1.2", "2.0", "2.1"];
+
     /// Returns the number of the release, such as `"0.6"`.
     pub fn name(self) -> &'static str {
-        match self {
-            Release::V0_3 => "0.3",
-            Release::V0_4 => "0.4",
-            Release::V0_5 => "0.5",
-            Release::V0_6 => "0.6",
-            Release::V0_7 => "0.7",
-            Release::V0_8 => "0.8",
-            Release::V1_0 => "1.0",
-            Release::V1_1 => "1.1",
-            Release::V1_2 => "1.2",
-            Release::V2_0 => "2.0",
-            Release::V2_1 => "2.1",
-        }
+        Release::NAMES[self as usize]
     }
 }
 

@@ -81,14 +81,14 @@ struct OneLine<T>(T);
 
 impl<T: Display> Display for OneLine<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(Escaped(out), "{}", self.0)
+        write!(EscapedText(out), "{}", self.0)
     }
 }
 
 /// Escapes control characters on their way to a formatter.
-struct Escaped<'a, 'b>(&'a mut fmt::Formatter<'b>);
+struct EscapedText<'a, 'b>(&'a mut fmt::Formatter<'b>);
 
-impl Write for Escaped<'_, '_> {
+impl Write for EscapedText<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for letter in text.chars() {
             if letter.is_control() {

@@ -195,6 +195,7 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
                     let rest = chunk.split_off(CHUNK_MAX / 2);
                     self.chunks.insert(at + 1, Arc::new(rest));
                 }
+                debug_assert!(self.is_ordered_at(at), "a key would not be found");
                 None
             }
         }
@@ -216,7 +217,14 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
             Arc::make_mut(&mut self.chunks[at]).extend(next.iter().cloned());
             self.chunks.remove(at + 1);
         }
+        debug_assert!(self.is_ordered_at(at), "a key would not be found");
         Some(value)
+    }
+
+    /// Returns whether the keys of the chunks before, at and after an index ascend, for assertions.
+    fn is_ordered_at(&self, at: usize) -> bool {
+        let near = self.chunks.get(at.saturating_sub(1)..self.chunks.len().min(at + 3)).unwrap_or_default();
+        near.iter().flat_map(|chunk| chunk.iter()).is_sorted_by(|(one, _), (other, _)| one < other)
     }
 
     /// Removes the entries for which `keeps` returns false.

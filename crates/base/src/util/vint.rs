@@ -27,7 +27,9 @@ pub fn push_vint(number: u64, out: &mut Vec<u8>) {
 
 /// Appends a signed number.
 pub fn push_signed_vint(number: i64, out: &mut Vec<u8>) {
+    let from = out.len();
     push_vint((number << 1 ^ number >> 63).cast_unsigned(), out);
+    debug_assert!(take_signed_vint(&mut &out[from..]) == Some(number), "{number} would not be read back");
 }
 
 /// Takes a signed number from the beginning of some bytes; `None` if they end before.

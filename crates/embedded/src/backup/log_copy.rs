@@ -38,8 +38,7 @@ pub fn copy_log(disk: &dyn Disk, from: &Path, to: &Path, needed: Option<LogSpan>
         let path = path_of(from, number);
         let records = complete_records(disk, &path, number)?;
         let copy = path_of(to, number);
-        let written = disk.create(&copy).and_then(|file| file.write_at(&records, 0));
-        written.map_err(|error| io_error(&copy, &error))?;
+        disk.write(&copy, &records).map_err(|error| io_error(&copy, &error))?;
         bytes += records.len() as u64;
     }
     Ok(bytes)

@@ -63,10 +63,10 @@ use std::time::Duration;
 pub use log_copy::complete_records;
 use log_copy::copy_log;
 pub use outcome::BackupSummary;
-use source::{Source, change_between};
-use target::Target;
+use source::{BackupSource, change_between};
+use target::BackupTarget;
 use tree_copies::TreeCopies;
-use verify::Verification;
+use verify::BackupVerification;
 
 use super::format;
 use super::manifest::{self, Contents, Manifest};
@@ -107,8 +107,8 @@ pub fn back_up_on(
     options: &BackupOptions,
     progress: Progress<'_>,
 ) -> Result<BackupSummary, StoreError> {
-    let source = Source::open(&**disk, &options.source)?;
-    let target = Target::create(&**disk, &options.target, &source.directory)?;
+    let source = BackupSource::open(&**disk, &options.source)?;
+    let target = BackupTarget::create(&**disk, &options.target, &source.directory)?;
     let mut capture = Capture {
         disk: &**disk,
         trees: TreeCopies::new(&**disk, &source, &target.unfinished),
@@ -119,7 +119,7 @@ pub fn back_up_on(
     let (manifest, attempts) = capture.run(progress)?;
     let Capture { trees, log_bytes, .. } = capture;
     let verification =
-        Verification { disk, source: &source.directory, copy: &target.unfinished, trees: &trees };
+        BackupVerification { disk, source: &source.directory, copy: &target.unfinished, trees: &trees };
     verification.run(options.reads_tables, progress)?;
     let summary = BackupSummary::of(&manifest, &trees, log_bytes, attempts);
     progress("syncing the copy to the disk");
@@ -130,8 +130,8 @@ pub fn back_up_on(
 /// Steps 1 to 5 of a backup.
 struct Capture<'a> {
     disk: &'a dyn Disk,
-    source: &'a Source,
-    target: &'a Target<'a>,
+    source: &'a BackupSource,
+    target: &'a BackupTarget<'a>,
     trees: TreeCopies<'a>,
     log_bytes: u64,
 }

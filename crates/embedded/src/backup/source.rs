@@ -9,19 +9,19 @@ use crate::manifest::{Contents, LogSpan, Manifest};
 use store::StoreError;
 
 /// A source: a data directory of this version's format.
-pub struct Source {
+pub struct BackupSource {
     /// Its path without symbolic links.
     pub directory: PathBuf,
     /// The bytes of its file `THRIFTSTORE`.
     pub marker: Vec<u8>,
 }
 
-impl Source {
+impl BackupSource {
     /// Checks that a directory can be backed up.
-    pub fn open(disk: &dyn Disk, directory: &Path) -> Result<Source, StoreError> {
+    pub fn open(disk: &dyn Disk, directory: &Path) -> Result<BackupSource, StoreError> {
         let marker = format::read(disk, directory)?;
         let directory = directory.canonicalize().map_err(|error| io_error(directory, &error))?;
-        Ok(Source { directory, marker })
+        Ok(BackupSource { directory, marker })
     }
 
     /// Reads the manifest.

@@ -13,7 +13,7 @@ use store::StoreError;
 const UNFINISHED: &str = ".unfinished";
 
 /// A backup that is being written. Dropping it before `finish` removes the directory.
-pub struct Target<'a> {
+pub struct BackupTarget<'a> {
     disk: &'a dyn Disk,
     /// Its path when it is complete.
     path: PathBuf,
@@ -22,12 +22,12 @@ pub struct Target<'a> {
     is_finished: bool,
 }
 
-impl<'a> Target<'a> {
+impl<'a> BackupTarget<'a> {
     /// Creates the directory of the unfinished backup, with the permissions of the source.
     ///
     /// # Errors
     /// `Mismatch` if the target exists and is not an empty directory, or is inside of the source.
-    pub fn create(disk: &'a dyn Disk, path: &Path, source: &Path) -> Result<Target<'a>, StoreError> {
+    pub fn create(disk: &'a dyn Disk, path: &Path, source: &Path) -> Result<BackupTarget<'a>, StoreError> {
         let path = resolved(path)?;
         if path.starts_with(source) {
             return Err(StoreError::Mismatch(format!(
@@ -48,7 +48,7 @@ impl<'a> Target<'a> {
             )),
             _ => io_error(&unfinished, &error),
         })?;
-        let target = Target { disk, path, unfinished, is_finished: false };
+        let target = BackupTarget { disk, path, unfinished, is_finished: false };
         let permissions = fs::metadata(source).map_err(|error| io_error(source, &error))?.permissions();
         let allowed = fs::set_permissions(&target.unfinished, permissions);
         allowed.map_err(|error| io_error(&target.unfinished, &error))?;
@@ -58,8 +58,7 @@ impl<'a> Target<'a> {
     /// Writes a file of the backup.
     pub fn write(&self, disk: &dyn Disk, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.unfinished.join(name);
-        let written = disk.create(&path).and_then(|file| file.write_at(bytes, 0));
-        written.map_err(|error| io_error(&path, &error))
+        disk.write(&path, bytes).map_err(|error| io_error(&path, &error))
     }
 
     /// Syncs the backup and renames it to its final path.
@@ -73,7 +72,7 @@ impl<'a> Target<'a> {
     }
 }
 
-impl Drop for Target<'_> {
+impl Drop for BackupTarget<'_> {
     fn drop(&mut self) {
         if !self.is_finished
             && let Err(error) = self.disk.remove_directory(&self.unfinished)

@@ -6,10 +6,10 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::io_error;
-use super::source::Source;
+use super::source::BackupSource;
 use crate::disk::Disk;
 use crate::manifest::{Contents, TreeIdentity};
-use crate::pace::{Pace, Progress};
+use crate::pace::{PacedProgress, Progress};
 use crate::table_folders::table_folders;
 use crate::tables::{GIVEN_UP, ListedTable, TreeName, TreeVersion};
 use store::StoreError;
@@ -23,7 +23,7 @@ const PIECE_BYTES: usize = 1 << 20;
 /// The trees of a backup.
 pub struct TreeCopies<'a> {
     disk: &'a dyn Disk,
-    source: &'a Source,
+    source: &'a BackupSource,
     /// The backup's directory of tables.
     copy: PathBuf,
     /// The trees by the names of their directories.
@@ -53,7 +53,7 @@ pub struct TableCopy {
 
 impl<'a> TreeCopies<'a> {
     /// Returns copies without trees.
-    pub fn new(disk: &'a dyn Disk, source: &'a Source, copy: &Path) -> TreeCopies<'a> {
+    pub fn new(disk: &'a dyn Disk, source: &'a BackupSource, copy: &Path) -> TreeCopies<'a> {
         TreeCopies { disk, source, copy: copy.join("tables"), trees: BTreeMap::new() }
     }
 
@@ -99,7 +99,7 @@ impl<'a> TreeCopies<'a> {
             }
         }
         let whole = trees.iter().map(|(name, _)| name.bytes_of_tables()).sum();
-        let mut pace = Pace::new(progress, "linked or copied", whole);
+        let mut pace = PacedProgress::new(progress, "linked or copied", whole);
         trees.into_iter().try_for_each(|(name, record)| self.update_tree(name, record.identity, &mut pace))
     }
 
@@ -122,7 +122,7 @@ impl<'a> TreeCopies<'a> {
         &mut self,
         name: TreeName,
         mut identity: Option<TreeIdentity>,
-        pace: &mut Pace<'_>,
+        pace: &mut PacedProgress<'_>,
     ) -> Result<(), StoreError> {
         let folder = name.folder().to_owned();
         let copy = self.copy.join(&folder);
@@ -157,7 +157,12 @@ impl<'a> TreeCopies<'a> {
 
 impl TreeCopy {
     /// Updates the copy to the current list of tables of the tree.
-    fn update(&mut self, disk: &dyn Disk, copy: &Path, pace: &mut Pace<'_>) -> Result<(), StoreError> {
+    fn update(
+        &mut self,
+        disk: &dyn Disk,
+        copy: &Path,
+        pace: &mut PacedProgress<'_>,
+    ) -> Result<(), StoreError> {
         let version = TreeVersion::read(disk, &self.name, self.identity)?;
         let listed = version.tables(&self.name)?;
         for table in &listed {
@@ -171,12 +176,12 @@ impl TreeCopy {
             disk.remove_file(&path).map_err(|error| io_error(&path, &error))?;
         }
         self.tables.retain(|number, _| is_listed.contains(number));
+        assert!(self.tables.len() == is_listed.len(), "the backup of {} would lack tables", self.name.owner);
         let list = format!("v{}", version.number);
         self.version = Some(version.number);
         for (name, bytes) in [(&list[..], &version.list), ("current", &version.current)] {
             let path = copy.join(name);
-            let written = disk.create(&path).and_then(|file| file.write_at(bytes, 0));
-            written.map_err(|error| io_error(&path, &error))?;
+            disk.write(&path, bytes).map_err(|error| io_error(&path, &error))?;
         }
         Ok(())
     }
@@ -187,7 +192,7 @@ impl TreeCopy {
         disk: &dyn Disk,
         copy: &Path,
         table: ListedTable,
-        pace: &mut Pace<'_>,
+        pace: &mut PacedProgress<'_>,
     ) -> Result<(), StoreError> {
         if self.tables.get(&table.number).is_some_and(|taken| taken.checksum == table.checksum) {
             return Ok(());
@@ -224,7 +229,7 @@ fn copy_file(
     mut file: File,
     from: &Path,
     to: &Path,
-    pace: &mut Pace<'_>,
+    pace: &mut PacedProgress<'_>,
 ) -> Result<u64, StoreError> {
     let copy = disk.create(to).map_err(|error| io_error(to, &error))?;
     let mut piece = vec![0; PIECE_BYTES];

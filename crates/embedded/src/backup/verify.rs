@@ -9,7 +9,7 @@ use crate::disk::Disk;
 use crate::manifest::Manifest;
 use crate::pace::{Progress, megabytes};
 use crate::recovery::replay_newest;
-use crate::tables::{TableOptions, TableSpace};
+use crate::tables::{TableSpace, TableSpaceOptions};
 use crate::verification::verify;
 use base::util::Clock;
 use store::StoreError;
@@ -18,7 +18,7 @@ use store::StoreError;
 const CACHE_BYTES: u64 = 1 << 20;
 
 /// A backup to verify.
-pub struct Verification<'a> {
+pub struct BackupVerification<'a> {
     pub disk: &'a Arc<dyn Disk>,
     pub source: &'a Path,
     /// The backup's directory.
@@ -26,7 +26,7 @@ pub struct Verification<'a> {
     pub trees: &'a TreeCopies<'a>,
 }
 
-impl Verification<'_> {
+impl BackupVerification<'_> {
     /// Replays the log, opens all trees and, if `reads_tables`, compares each table with its checksum.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Verification<'_> {
 
     fn open_trees(&self) -> Result<(), StoreError> {
         let contents = Manifest::read(&**self.disk, self.copy)?;
-        let space = TableSpace::new(TableOptions {
+        let space = TableSpace::new(TableSpaceOptions {
             directory: self.copy.join("tables"),
             cache_bytes: CACHE_BYTES,
             clock: Arc::new(Clock::system()),

@@ -28,6 +28,11 @@ pub trait Disk: Debug + Send + Sync {
     /// Reads a whole file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
+    /// Creates a file as [`Disk::create`], with these contents. They are not synced.
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.create(path)?.write_at(bytes, 0)
+    }
+
     /// Renames a file, and replaces an existing file of that name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
@@ -85,12 +90,9 @@ pub trait DiskFile: Debug + Send + Sync {
 /// either.
 pub fn replace(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), ReplaceError> {
     let next = path.with_extension("new");
-    let write = || {
-        let file = disk.create(&next)?;
-        file.write_at(bytes, 0)?;
-        file.sync()
-    };
-    write().map_err(|error| ReplaceError::Unchanged(next.clone(), error))?;
+    disk.create(&next)
+        .and_then(|file| file.write_at(bytes, 0).and_then(|()| file.sync()))
+        .map_err(|error| ReplaceError::Unchanged(next.clone(), error))?;
     disk.rename(&next, path).map_err(|error| ReplaceError::Unknown(path.to_owned(), error))?;
     let directory = path.parent().unwrap_or(path);
     disk.sync_directory(directory).map_err(|error| ReplaceError::Unknown(directory.to_owned(), error))

@@ -52,6 +52,7 @@ impl ChangeList {
 
     /// Adds a change of a key that is not in the list yet.
     pub fn add(&mut self, key: &[u8], value: Option<&[u8]>) {
+        debug_assert!(self.lacks(key), "a replay would apply one of two changes of a key");
         put_bytes(key, &mut self.bytes);
         match value {
             Some(value) => put_bytes(value, &mut self.bytes),
@@ -63,6 +64,7 @@ impl ChangeList {
     /// Adds a change whose value `write` appends to the list's buffer, without a copy. `at_least` is the capacity to
     /// reserve for the value, in bytes. The key must not be in the list yet.
     pub fn add_written(&mut self, key: &[u8], at_least: usize, write: impl FnOnce(&mut Vec<u8>)) {
+        debug_assert!(self.lacks(key), "a replay would apply one of two changes of a key");
         self.bytes.reserve(8 + key.len() + at_least);
         put_bytes(key, &mut self.bytes);
         let length_at = self.bytes.len();
@@ -89,8 +91,14 @@ impl ChangeList {
         self.iter().find(|(other, _)| *other == key).map(|(_, value)| value)
     }
 
+    /// Returns whether a key is not in the list, for assertions. A long list is not searched.
+    fn lacks(&self, key: &[u8]) -> bool {
+        self.count > 64 || self.get(key).is_none()
+    }
+
     /// Adds all changes of another list. No key may be in both.
     pub fn append(&mut self, other: &ChangeList) {
+        debug_assert!(other.iter().all(|(key, _)| self.get(key).is_none()));
         self.bytes.extend_from_slice(&other.bytes);
         self.count += other.count;
     }
@@ -110,6 +118,7 @@ impl ChangeList {
     /// Appends the list in the format of the log: the number of changes, then each change. The buffer of a long list is
     /// not copied: what `out` has is put in front of it.
     pub(super) fn move_to(mut self, out: &mut Vec<u8>) {
+        debug_assert!(self.iter().end().is_some_and(<[u8]>::is_empty), "the count is not of these changes");
         out.extend_from_slice(&self.count.to_be_bytes());
         if self.is_long() && out.len() < self.bytes.len() {
             self.bytes.splice(..0, out.drain(..));

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use super::mark::{LogKey, Position};
+use super::mark::{LogKey, MARK, MarkPosition};
 use super::record::SealedRecord;
 use super::replay::{Replayed, segments_of};
 use super::segment::{Segment, open_cut, path_of};
@@ -31,9 +31,9 @@ struct Current {
     /// Earlier segments that are not synced yet.
     unsynced: Vec<Arc<dyn DiskFile>>,
     /// The end of the last record.
-    record_end: Position,
+    record_end: MarkPosition,
     /// The newest position that a mark covers. A sync that proves no more appends no mark.
-    marked: Position,
+    marked: MarkPosition,
 }
 
 impl CommitLog {
@@ -55,15 +55,15 @@ impl CommitLog {
         // on.
         disk.sync_directory(directory).map_err(|error| io_error(directory, &error))?;
         // A killed process may have left segments that it had not synced. A sync of later records must include them.
-        let open_earlier = |number| {
+        let earlier = (first..replayed.end.segment).map(|number| {
             let path = path_of(directory, number);
             disk.open(&path).map_err(|error| io_error(&path, &error))
-        };
-        let earlier = (first..replayed.end.segment).map(open_earlier);
+        });
         let mut unsynced = earlier.collect::<Result<Vec<_>, _>>()?;
         let end = replayed.end;
         let file = open_cut(&*disk, directory, end);
         let file = file.map_err(|error| io_error(&path_of(directory, end.segment), &error))?;
+        assert!(replayed.record_end <= end, "new records would overwrite a part of the last one");
         let segment = if let Some(key) = replayed.key {
             Segment::at(end, file, key)
         } else {
@@ -79,18 +79,9 @@ impl CommitLog {
 
     /// Creates a log whose first segment is `number`.
     pub fn create(disk: Arc<dyn Disk>, directory: &Path, number: u64) -> Result<CommitLog, StoreError> {
-        let make = || {
-            disk.create_directory(directory)?;
-            if let Some(parent) = directory.parent() {
-                disk.sync_directory(parent)?;
-            }
-            let mut segment = Segment::create(&*disk, directory, number, LogKey::random())?;
-            segment.begin(0)?;
-            segment.file.sync()?;
-            Ok(segment)
-        };
-        let segment = make().map_err(|error| io_error(directory, &error))?;
-        let begin = Position { segment: number, offset: segment.length };
+        let segment =
+            first_segment(&*disk, directory, number).map_err(|error| io_error(directory, &error))?;
+        let begin = MarkPosition { segment: number, offset: segment.length };
         let current = Current { segment, unsynced: Vec::new(), record_end: begin, marked: begin };
         Ok(CommitLog::with(disk, directory, current, begin.offset))
     }
@@ -111,7 +102,9 @@ impl CommitLog {
         let appended = current.segment.append(record);
         appended.map_err(|error| io_error(&path_of(&self.directory, current.segment.number), &error))?;
         let Segment { number, length, .. } = current.segment;
-        current.record_end = Position { segment: number, offset: length };
+        let end = MarkPosition { segment: number, offset: length };
+        debug_assert!(end > current.record_end, "a sync would not wait for this record");
+        current.record_end = end;
         self.bytes.fetch_add(length - before, Ordering::Relaxed);
         Ok(())
     }
@@ -164,6 +157,10 @@ impl CommitLog {
             // there.
             if current.segment.append_mark(durable).is_ok() {
                 current.marked = durable;
+                debug_assert!(
+                    current.segment.length == before + MARK as u64,
+                    "a replay would end before the mark"
+                );
                 self.bytes.fetch_add(current.segment.length - before, Ordering::Relaxed);
             }
         }
@@ -194,6 +191,18 @@ impl CommitLog {
     pub fn number(&self) -> u64 {
         self.current.lock().segment.number
     }
+}
+
+/// Creates the first segment of a log, and its directory.
+fn first_segment(disk: &dyn Disk, directory: &Path, number: u64) -> io::Result<Segment> {
+    disk.create_directory(directory)?;
+    if let Some(parent) = directory.parent() {
+        disk.sync_directory(parent)?;
+    }
+    let mut segment = Segment::create(disk, directory, number, LogKey::random())?;
+    segment.begin(0)?;
+    segment.file.sync()?;
+    Ok(segment)
 }
 
 /// Makes a full disk a `ReadOnly` error, since it may have space again later. Every other error is a failure.

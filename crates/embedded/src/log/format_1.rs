@@ -38,14 +38,14 @@ pub fn is_torn(bytes: &[u8], number: u64, at: usize) -> bool {
 /// Returns whether the record has no checksum of its head and is the last one: no valid head follows. If the checksum
 /// crosses the end of a sector, it is enough that the part in the second sector is missing.
 fn has_no_head(number: u64, bytes: &[u8], at: usize) -> bool {
-    let is_head = |place: usize| {
-        let head = part(bytes, place..bytes.len()).first_chunk::<HEAD>();
-        head.is_some_and(|head| read_head(number, place as u64, head).is_some())
-    };
     let next_sector = at + SECTOR - at % SECTOR;
     let sum = at + HEAD_SUM..at + HEAD;
     let lost = if sum.contains(&next_sector) { next_sector..sum.end } else { sum };
-    is_zero(part(bytes, lost)) && !(at + 1..at + written_from(bytes, at).len()).any(is_head)
+    is_zero(part(bytes, lost))
+        && !(at + 1..at + written_from(bytes, at).len()).any(|place| {
+            let head = part(bytes, place..bytes.len()).first_chunk::<HEAD>();
+            head.is_some_and(|head| read_head(number, place as u64, head).is_some())
+        })
 }
 
 /// Returns whether a payload follows zeros in place of its head. The head was written after the payload. If the sector
@@ -60,8 +60,8 @@ fn is_payload_alone(bytes: &[u8], at: usize) -> bool {
 /// well before `end` on, for at least a sector.
 fn is_lost(bytes: &[u8], at: usize, end: usize) -> bool {
     let next_sector = at + SECTOR - at % SECTOR;
-    let sector_at = |begin: usize| part(bytes, begin..begin + SECTOR);
-    let mut sectors = (next_sector..end.min(bytes.len())).step_by(SECTOR).map(sector_at);
+    let mut sectors =
+        (next_sector..end.min(bytes.len())).step_by(SECTOR).map(|begin| part(bytes, begin..begin + SECTOR));
     let written = at + written_from(bytes, at).len();
     is_zero(part(bytes, at..next_sector))
         || sectors.any(is_zero)

@@ -37,7 +37,7 @@ pub const RECORD_END: u32 = 0xFF00_0000;
 
 /// A place in the log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
+pub struct MarkPosition {
     pub segment: u64,
     pub offset: u64,
 }
@@ -67,7 +67,7 @@ impl LogKey {
     }
 
     /// Appends a mark that says that everything before `durable` is on the disk.
-    pub fn write_mark(self, durable: Position, out: &mut Vec<u8>) {
+    pub fn write_mark(self, durable: MarkPosition, out: &mut Vec<u8>) {
         let begin = out.len();
         out.extend_from_slice(&self.to_bytes());
         out.extend_from_slice(&durable.segment.to_be_bytes());
@@ -77,18 +77,18 @@ impl LogKey {
     }
 
     /// Reads the mark at the beginning of `bytes`.
-    pub fn read_mark(self, bytes: &[u8]) -> Option<Position> {
+    pub fn read_mark(self, bytes: &[u8]) -> Option<MarkPosition> {
         let mark = bytes.first_chunk::<MARK>()?;
         let is_mark = mark.starts_with(&self.to_bytes())
             && crc32fast::hash(&mark[..SUMMED]) == BigEndian::read_u32(&mark[SUMMED..]);
-        is_mark.then(|| Position {
+        is_mark.then(|| MarkPosition {
             segment: BigEndian::read_u64(&mark[KEY..]),
             offset: BigEndian::read_u64(&mark[2 * KEY..]),
         })
     }
 
     /// Finds the marks at all offsets of `bytes`, and returns the newest position that one of them covers.
-    pub fn newest_mark(self, bytes: &[u8]) -> Option<Position> {
+    pub fn newest_mark(self, bytes: &[u8]) -> Option<MarkPosition> {
         let key = self.to_bytes();
         let begins = (0..).zip(bytes.windows(KEY)).filter(|(_, window)| *window == key);
         begins.filter_map(|(at, _): (usize, _)| self.read_mark(bytes.get(at..)?)).max()
@@ -102,11 +102,11 @@ mod tests {
     #[test]
     fn the_newest_mark_is_found_at_any_offset() {
         let key = LogKey::random();
-        let newest = Position { segment: 7, offset: 9 };
+        let newest = MarkPosition { segment: 7, offset: 9 };
         let mut bytes = Vec::new();
         for (segment, offset) in [(7, 3), (7, 9), (6, 1 << 40)] {
             bytes.extend_from_slice(&[0xFF; 5]);
-            key.write_mark(Position { segment, offset }, &mut bytes);
+            key.write_mark(MarkPosition { segment, offset }, &mut bytes);
         }
         assert_eq!(key.newest_mark(&bytes), Some(newest));
         assert_eq!(LogKey::random().newest_mark(&bytes), None);

@@ -64,6 +64,11 @@ impl RecordBuilder {
         self.rows.is_empty()
     }
 
+    /// Returns the number of rows so far.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Returns the bytes of the payload so far.
     pub fn len(&self) -> usize {
         self.bytes.len()
@@ -80,6 +85,10 @@ impl RecordBuilder {
                 "a write of almost 4 GiB does not fit into the commit log; split it".to_owned(),
             ));
         };
+        debug_assert!(
+            rows_of(&self.bytes).is_some_and(|rows| rows.len() == self.rows.len()),
+            "a replay would not find the rows of this record"
+        );
         let sum = crc32fast::hash(&self.bytes);
         Ok(SealedRecord { payload: self.bytes, rows: self.rows, length, sum })
     }
@@ -167,12 +176,16 @@ mod tests {
         #[test]
         fn rows_round_trip(
             rows in prop::collection::vec(
-                (any::<u64>(), bytes(9), prop::collection::vec((bytes(9), prop::option::of(bytes(9))), 0..4)),
+                (any::<u64>(), bytes(9), prop::collection::btree_map(bytes(9), prop::option::of(bytes(9)), 0..4)),
                 0..4,
             ),
             segment in any::<u64>(),
             offset in any::<u64>(),
         ) {
+            let rows: Vec<_> = rows
+                .into_iter()
+                .map(|(family, prefix, changes)| (family, prefix, Vec::from_iter(changes)))
+                .collect();
             let mut builder = RecordBuilder::default();
             for (family, prefix, changes) in &rows {
                 let mut list = ChangeList::default();

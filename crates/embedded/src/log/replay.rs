@@ -12,7 +12,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use super::mark::{LogKey, Position};
+use super::mark::{LogKey, MarkPosition};
 use super::record::{RowRecord, rows_of};
 use super::segment::{COPIED_BYTES_MAX, number_of, path_of};
 use super::segment_head::{SEGMENT_HEAD, SegmentHead};
@@ -26,15 +26,15 @@ use store::StoreError;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// The end of the last segment's last good record or mark.
-    pub end: Position,
+    pub end: MarkPosition,
     /// Bytes of the segments before it.
     pub earlier: u64,
     /// The key of the last segment. `None` if it has format 1.
     pub key: Option<LogKey>,
     /// The end of the last record.
-    pub record_end: Position,
+    pub record_end: MarkPosition,
     /// The newest position that a mark covers.
-    pub marked: Position,
+    pub marked: MarkPosition,
 }
 
 /// Calls `each` with every row of every record from segment `first` on, in the order of writing. Segments before
@@ -59,7 +59,7 @@ pub fn replay(
     let mut end = replayed.end;
     for number in first + 1..=last {
         let Some(segment) = StoredSegment::read(disk, directory, number)? else {
-            end = Position { segment: number, offset: 0 };
+            end = MarkPosition { segment: number, offset: 0 };
             break;
         };
         if segment.head.before != replayed.end.offset {
@@ -100,7 +100,7 @@ impl Replayed {
     /// Returns the state before the first record of a log. The head of a first segment is durable before the manifest
     /// lists the segment.
     fn at(first: SegmentHead) -> Replayed {
-        let begin = Position { segment: first.number, offset: first.length() as u64 };
+        let begin = MarkPosition { segment: first.number, offset: first.length() as u64 };
         Replayed { end: begin, earlier: 0, key: first.key, record_end: begin, marked: begin }
     }
 
@@ -111,10 +111,12 @@ impl Replayed {
         each: &mut impl FnMut(RowRecord<'_>) -> Result<(), StoreError>,
     ) -> Result<usize, StoreError> {
         let mut at = segment.head.length();
+        assert!(segment.head.number >= self.end.segment, "writes would be replayed in another order");
         self.key = segment.head.key;
         self.end.segment = segment.head.number;
         self.end.offset = at as u64;
         while let Some((end, item)) = segment.item_at(at)? {
+            debug_assert!(end > at, "a replay would never end");
             self.end.offset = end as u64;
             match item {
                 Item::Record(payload) => {
@@ -138,7 +140,7 @@ impl Replayed {
         &self,
         disk: &dyn Disk,
         directory: &Path,
-        end: Position,
+        end: MarkPosition,
         last: u64,
     ) -> Result<(), StoreError> {
         let (mut ignored, mut from) = (0, usize::try_from(self.end.offset).unwrap_or(usize::MAX));

@@ -17,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::mark::{LogKey, Position};
+use super::mark::{LogKey, MarkPosition};
 use super::record::{HEAD, SealedRecord};
 use super::segment_head::{SEGMENT_HEAD, SegmentHead};
 use crate::disk::{Disk, DiskFile, Mapping};
@@ -63,7 +63,7 @@ pub fn number_of(path: &Path) -> Option<u64> {
 /// Opens a segment's file, and cuts off the bytes after the last good record. The file is always synced: an earlier
 /// process may have been killed after its own cut and before the sync, and new records must not mix with the bytes that
 /// it cut off.
-pub fn open_cut(disk: &dyn Disk, directory: &Path, end: Position) -> io::Result<Arc<dyn DiskFile>> {
+pub fn open_cut(disk: &dyn Disk, directory: &Path, end: MarkPosition) -> io::Result<Arc<dyn DiskFile>> {
     let file = disk.open(&path_of(directory, end.segment))?;
     if file.length()? > end.offset {
         file.set_length(end.offset)?;
@@ -79,11 +79,12 @@ impl Segment {
         let file = disk.create(&path_of(directory, number))?;
         file.sync()?;
         disk.sync_directory(directory)?;
-        Ok(Segment::at(Position { segment: number, offset: 0 }, file, key))
+        Ok(Segment::at(MarkPosition { segment: number, offset: 0 }, file, key))
     }
 
     /// Returns a segment to append to a file from this position on.
-    pub fn at(end: Position, file: Arc<dyn DiskFile>, key: LogKey) -> Segment {
+    pub fn at(end: MarkPosition, file: Arc<dyn DiskFile>, key: LogKey) -> Segment {
+        assert!(end.offset == 0 || end.offset >= SEGMENT_HEAD as u64, "records would overwrite the head");
         Segment {
             number: end.segment,
             key,
@@ -102,6 +103,7 @@ impl Segment {
         let head = SegmentHead { number: self.number, before, key: Some(self.key) };
         self.file.write_at(&head.to_bytes(), 0)?;
         self.length = SEGMENT_HEAD as u64;
+        debug_assert!(head.length() == SEGMENT_HEAD, "the first record would not begin behind the head");
         Ok(())
     }
 
@@ -126,7 +128,7 @@ impl Segment {
     ///
     /// # Errors
     /// As of `append`.
-    pub fn append_mark(&mut self, durable: Position) -> io::Result<()> {
+    pub fn append_mark(&mut self, durable: MarkPosition) -> io::Result<()> {
         let key = self.key;
         self.append_bytes(|out| key.write_mark(durable, out))
     }
@@ -248,7 +250,7 @@ mod tests {
     }
 
     fn open(directory: &Path, length: u64) -> Segment {
-        let end = Position { segment: 1, offset: length };
+        let end = MarkPosition { segment: 1, offset: length };
         Segment::at(end, open_cut(&RealDisk, directory, end).unwrap(), key())
     }
 
@@ -331,7 +333,7 @@ mod tests {
             let (keys, length) = replayed(directory.path());
             assert_eq!((keys.last(), length), (Some(&100), end));
             let without_mark = fs::read(&path).unwrap();
-            segment.append_mark(Position { segment: 1, offset: end }).unwrap();
+            segment.append_mark(MarkPosition { segment: 1, offset: end }).unwrap();
             drop(segment);
             let with_mark = fs::read(&path).unwrap();
             let torn = (keys[..keys.len() - 1].to_vec(), before);

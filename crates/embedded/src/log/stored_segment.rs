@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use super::format_1;
-use super::mark::{LogKey, MARK, Position};
+use super::mark::{LogKey, MARK, MarkPosition};
 use super::record::{HEAD, read_head};
 use super::segment::path_of;
 use super::segment_head::{SEGMENT_HEAD, SegmentHead};
@@ -28,7 +28,7 @@ pub enum Item {
     /// The payload of a record.
     Record(Bytes),
     /// A mark, which says that everything before this position is durable.
-    Mark(Position),
+    Mark(MarkPosition),
 }
 
 impl StoredSegment {
@@ -100,7 +100,7 @@ pub fn written_from(bytes: &[u8], at: usize) -> &[u8] {
 
 /// Returns the newest position that a mark covers. The mark begins in the written bytes, and may end with zeros behind
 /// them.
-pub fn newest_mark_in(bytes: &[u8], written: Range<usize>, key: LogKey) -> Option<Position> {
+pub fn newest_mark_in(bytes: &[u8], written: Range<usize>, key: LogKey) -> Option<MarkPosition> {
     key.newest_mark(bytes.get(written.start..bytes.len().min(written.end.saturating_add(MARK)))?)
 }
 
@@ -131,7 +131,7 @@ mod tests {
     fn a_mark_that_ends_with_zeros_is_found() {
         let key = LogKey::random();
         let marks = (0..2000).map(|offset| {
-            let durable = Position { segment: 1, offset };
+            let durable = MarkPosition { segment: 1, offset };
             let mut bytes = vec![1; 9];
             key.write_mark(durable, &mut bytes);
             bytes.resize(bytes.len() + 3 * SECTOR, 0);

@@ -23,7 +23,7 @@
 //! never written: the first change after a start begins a new file.
 
 use super::contents::Contents;
-use super::document::Document;
+use super::document::ManifestDocument;
 use crate::limits::MANIFEST_LINE_SHOWN_CHARS;
 
 /// The unit in which disks write, in bytes. Larger units are multiples of it.
@@ -44,13 +44,27 @@ pub enum LineForm {
 /// Returns the line of a change. The error says why the change cannot be written as text.
 pub fn encode_change(before: &Contents, after: &Contents) -> Result<Vec<u8>, String> {
     let mut text =
-        serde_json::to_vec(&Document::of_change(before, after)).map_err(|error| error.to_string())?;
+        serde_json::to_vec(&ManifestDocument::of_change(before, after)).map_err(|error| error.to_string())?;
+    assert!(
+        !text.contains(&b'\n') && !text.contains(&0),
+        "a change would be taken for several, or for a torn one"
+    );
     let length = (HEAD + text.len() + 1).next_multiple_of(SECTOR);
     text.resize(length - HEAD - 1, b' ');
     text.push(b'\n');
     let line = [head(length, &text).into_bytes(), text].concat();
     assert!(line.len() == length, "a line of {} bytes says that it has {length}", line.len());
+    debug_assert!(
+        is_read_back(&line, before, after),
+        "a start would read another change than the one that was made"
+    );
     Ok(line)
+}
+
+/// Returns whether a line leads from one state to the other.
+fn is_read_back(line: &[u8], before: &Contents, after: &Contents) -> bool {
+    let mut read = before.clone();
+    apply_changes(line, LineForm::Sectors, &mut read) == Ok(true) && read == *after
 }
 
 /// Applies the changes of a file to `contents`. Returns whether the last line is complete. The error names the damaged
@@ -86,7 +100,7 @@ fn length_in_head(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Returns the change in the line with which the bytes begin, and the length of the line. `None` if it is not complete.
-fn first_line(bytes: &[u8], form: LineForm) -> Option<(Document, usize)> {
+fn first_line(bytes: &[u8], form: LineForm) -> Option<(ManifestDocument, usize)> {
     let (text, length) = match form {
         LineForm::Sectors => {
             let length = length_in_head(bytes)?;
@@ -183,7 +197,7 @@ mod tests {
         let line = |pair: &[Contents]| match form {
             LineForm::Sectors => encode_change(&pair[0], &pair[1]).unwrap(),
             LineForm::Unpadded => {
-                let text = serde_json::to_string(&Document::of_change(&pair[0], &pair[1])).unwrap();
+                let text = serde_json::to_string(&ManifestDocument::of_change(&pair[0], &pair[1])).unwrap();
                 format!("{:08x} {text}\n", crc32fast::hash(text.as_bytes())).into_bytes()
             }
         };

@@ -28,7 +28,7 @@ use base::util::SharedMap;
 /// All contents, or the difference between two states of them. The partitioner, the token and the log segments are
 /// always written.
 #[derive(Serialize, Deserialize)]
-pub struct Document {
+pub struct ManifestDocument {
     /// The number of the file of changes that belongs to these contents.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub changes: Option<u64>,
@@ -37,7 +37,7 @@ pub struct Document {
     token: Option<String>,
     log: Option<[u64; 2]>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    families: Option<Vec<NamedFamily>>,
+    families: Option<Vec<DocumentFamily>>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     families_removed: Vec<[String; 2]>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -51,7 +51,7 @@ pub struct Document {
 }
 
 #[derive(Serialize, Deserialize)]
-struct NamedFamily {
+struct DocumentFamily {
     keyspace: String,
     name: String,
     #[serde(flatten)]
@@ -66,11 +66,11 @@ enum RecordValue {
     Bytes(Vec<u8>),
 }
 
-impl Document {
+impl ManifestDocument {
     /// Returns the document of all contents. Maps are written even if they are empty: earlier versions of the program
     /// expect them.
-    pub fn of_all(contents: &Contents, changes: Option<u64>) -> Document {
-        let mut document = Document::of_change(&Contents::default(), contents);
+    pub fn of_all(contents: &Contents, changes: Option<u64>) -> ManifestDocument {
+        let mut document = ManifestDocument::of_change(&Contents::default(), contents);
         document.changes = changes;
         document.families.get_or_insert_default();
         document.tables.get_or_insert_default();
@@ -79,14 +79,14 @@ impl Document {
     }
 
     /// Returns the document of the difference between two states.
-    pub fn of_change(before: &Contents, after: &Contents) -> Document {
-        let (families, removed) = differences(&before.families, &after.families, NamedFamily::of);
+    pub fn of_change(before: &Contents, after: &Contents) -> ManifestDocument {
+        let (families, removed) = differences(&before.families, &after.families, DocumentFamily::of);
         let (tables, tables_removed) =
             differences(&before.tables, &after.tables, |folder, record| (folder.clone(), *record));
         let (records, records_removed) = differences(&before.records, &after.records, |name, value| {
             (name.clone(), RecordValue::of(value))
         });
-        Document {
+        ManifestDocument {
             changes: None,
             partitioner: after.partitioner.clone(),
             token: after.token.clone(),
@@ -141,10 +141,10 @@ fn differences<K: Ord + Clone, V: PartialEq, T>(
     (found, removed)
 }
 
-impl NamedFamily {
-    fn of(name: &FamilyName, record: &FamilyRecord) -> NamedFamily {
+impl DocumentFamily {
+    fn of(name: &FamilyName, record: &FamilyRecord) -> DocumentFamily {
         let FamilyName { keyspace, name } = name.clone();
-        NamedFamily { keyspace, name, record: record.clone() }
+        DocumentFamily { keyspace, name, record: record.clone() }
     }
 }
 

@@ -13,7 +13,7 @@
 
 use super::changes_file::LineForm;
 use super::contents::Contents;
-use super::document::Document;
+use super::document::ManifestDocument;
 
 /// The beginning of the first line.
 const MAGIC: &str = "thriftstore manifest, format 3, ";
@@ -31,9 +31,15 @@ pub struct NamedChanges {
 
 /// Encodes the file. `changes` is the number of its file of changes.
 pub fn encode(contents: &Contents, changes: Option<u64>) -> Result<Vec<u8>, String> {
-    let document = Document::of_all(contents, changes);
+    let document = ManifestDocument::of_all(contents, changes);
     let text = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
-    Ok(format!("{MAGIC}{}\n{text}", sums_of(MAGIC, &text)).into_bytes())
+    let bytes = format!("{MAGIC}{}\n{text}", sums_of(MAGIC, &text)).into_bytes();
+    debug_assert!(
+        decode(&bytes)
+            .is_ok_and(|(read, named)| read == *contents && named.map(|named| named.number) == changes),
+        "a start would read another manifest than the one that was written"
+    );
+    Ok(bytes)
 }
 
 /// Returns the rest of the first line: length and checksum of the document.
@@ -62,7 +68,7 @@ pub fn decode(bytes: &[u8]) -> Result<(Contents, Option<NamedChanges>), String> 
     if sums != expected {
         return Err(format!("its first line has {sums}, but the rest has {expected}"));
     }
-    let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let document: ManifestDocument = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if magic != MAGIC && document.changes.is_some() != (magic == MAGIC_2) {
         return Err("its format does not match its \"changes\"".to_owned());
     }

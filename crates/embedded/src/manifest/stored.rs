@@ -141,6 +141,7 @@ impl Manifest {
             return Ok(());
         }
         if let Some(writer) = &mut *writer {
+            assert_newer(&before, &contents);
             writer.write(&before, &contents).map_err(|error| self.refusal(error))?;
         }
         self.contents.store(Arc::new(contents));
@@ -159,6 +160,25 @@ impl Manifest {
                 StoreError::Io(why)
             }
         }
+    }
+}
+
+/// Asserts that a change takes back nothing: log segments that were given up, and generations that were truncated or
+/// dropped, never count again. A store in memory may return to an earlier state, since it has no log and no tables.
+fn assert_newer(before: &Contents, after: &Contents) {
+    if let (Some(earlier), Some(log)) = (before.log, after.log)
+        && earlier != log
+    {
+        assert!(log.first >= earlier.first, "a replay would look for segments that were removed");
+        assert!(log.last >= log.first, "a replay would leave out the segments that are needed");
+    }
+    assert!(before.log.is_none() || after.log.is_some(), "a start would create a new log over this one");
+    for (name, earlier, now) in after.families.changes_since(&before.families, PartialEq::eq) {
+        let Some(earlier) = earlier else { continue };
+        assert!(
+            now.is_some_and(|now| now.id == earlier.id && now.generation >= earlier.generation),
+            "rows of {name} that were removed would come back"
+        );
     }
 }
 

@@ -75,7 +75,7 @@ impl Chunks {
 /// A position in a map: the chunk, and the entry in it. The position after the last entry of a chunk is the first of
 /// the next.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct EntryPlace {
     chunk: usize,
     entry: usize,
 }
@@ -101,6 +101,7 @@ impl EntryMap {
             );
             self.chunks.insert(at + 1, Arc::new(upper));
         }
+        debug_assert!(self.is_ordered_at(at), "an entry would not be found");
         (place, after.cast_signed() - before.cast_signed())
     }
 
@@ -141,6 +142,13 @@ impl EntryMap {
         }
     }
 
+    /// Returns whether the keys of the chunks before, at and after an index ascend, for assertions.
+    fn is_ordered_at(&self, at: usize) -> bool {
+        let near =
+            self.chunks().get(at.saturating_sub(1)..self.chunks().len().min(at + 3)).unwrap_or_default();
+        near.is_sorted_by(|a, b| a.key(a.len() - 1) < b.key(0))
+    }
+
     /// Returns the value of a key, or `Some(None)` if it is a removal.
     pub fn get(&self, key: &[u8]) -> Option<Option<PackedValue<'_>>> {
         let chunk = self.chunks().get(self.chunk_of(key))?;
@@ -161,14 +169,18 @@ impl EntryMap {
     }
 
     /// Returns the position of the first entry whose key is at least `bound`.
-    fn first_not_below(&self, bound: &[u8]) -> Place {
+    fn first_not_below(&self, bound: &[u8]) -> EntryPlace {
         let at = self.chunk_of(bound);
-        let Some(chunk) = self.chunks().get(at) else { return Place { chunk: 0, entry: 0 } };
+        let Some(chunk) = self.chunks().get(at) else { return EntryPlace { chunk: 0, entry: 0 } };
         let entry = chunk.first_not_below(bound);
-        if entry == chunk.len() { Place { chunk: at + 1, entry: 0 } } else { Place { chunk: at, entry } }
+        if entry == chunk.len() {
+            EntryPlace { chunk: at + 1, entry: 0 }
+        } else {
+            EntryPlace { chunk: at, entry }
+        }
     }
 
-    fn at(&self, place: Place) -> Option<MapEntry<'_>> {
+    fn at(&self, place: EntryPlace) -> Option<MapEntry<'_>> {
         let (chunk, entry) = (self.chunks().get(place.chunk)?, place.entry);
         (entry < chunk.len()).then(|| (chunk.key(entry), chunk.value(entry)))
     }
@@ -177,8 +189,8 @@ impl EntryMap {
 /// A range of a map, consumed from either end.
 pub struct EntryRange {
     map: EntryMap,
-    from: Place,
-    to: Place,
+    from: EntryPlace,
+    to: EntryPlace,
 }
 
 impl EntryRange {
@@ -205,24 +217,24 @@ impl EntryRange {
         if reversed {
             self.to = self.before_end();
         } else {
-            let Place { chunk, entry } = self.from;
+            let EntryPlace { chunk, entry } = self.from;
             let is_last = self.map.chunks().get(chunk).is_none_or(|chunk| entry + 1 >= chunk.len());
             self.from = if is_last {
-                Place { chunk: chunk + 1, entry: 0 }
+                EntryPlace { chunk: chunk + 1, entry: 0 }
             } else {
-                Place { chunk, entry: entry + 1 }
+                EntryPlace { chunk, entry: entry + 1 }
             };
         }
     }
 
     /// Returns the position of the last entry. The range is not empty.
-    fn before_end(&self) -> Place {
-        let Place { chunk, entry } = self.to;
+    fn before_end(&self) -> EntryPlace {
+        let EntryPlace { chunk, entry } = self.to;
         if entry > 0 {
-            return Place { chunk, entry: entry - 1 };
+            return EntryPlace { chunk, entry: entry - 1 };
         }
         assert!(chunk > 0, "an empty range of entries has no last one");
-        Place { chunk: chunk - 1, entry: self.map.chunks()[chunk - 1].len() - 1 }
+        EntryPlace { chunk: chunk - 1, entry: self.map.chunks()[chunk - 1].len() - 1 }
     }
 }
 

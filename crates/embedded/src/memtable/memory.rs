@@ -31,7 +31,7 @@ pub struct Memory {
 
 /// A view of memtables and tables. Later writes to a row may be visible, but each of them completely or not at all, and
 /// the memtables are never older than the tables.
-pub struct View {
+pub struct MemoryView {
     active: Arc<Memtable>,
     frozen: Frozen,
     /// `None` in a store in memory.
@@ -43,10 +43,10 @@ impl Memory {
     ///
     /// `tables` is called under the lock: a memtable that is frozen later cannot be flushed before, so the snapshot of
     /// the tables has no entries that are newer than these memtables.
-    pub fn view(&self, tables: impl FnOnce() -> Option<Arc<Snapshot>>) -> View {
+    pub fn view(&self, tables: impl FnOnce() -> Option<Arc<Snapshot>>) -> MemoryView {
         let frozen = self.frozen.read();
         let snapshot = tables();
-        View { active: self.active.load_full(), frozen: frozen.clone(), snapshot }
+        MemoryView { active: self.active.load_full(), frozen: frozen.clone(), snapshot }
     }
 
     /// Applies changes to the active memtable. The caller holds the locks of the rows, and prevents a freeze.
@@ -110,6 +110,10 @@ impl Memory {
             at = group.end;
         }
         merged.extend_from_slice(&earlier[at..]);
+        debug_assert!(
+            at <= earlier.len() && merged.len() < earlier.len(),
+            "a memtable was merged twice or lost"
+        );
         let merged = Frozen::from(merged);
         let mut frozen = self.frozen.write();
         if Arc::ptr_eq(&frozen, &earlier) {
@@ -164,12 +168,11 @@ impl Memory {
 /// Returns groups of adjacent memtables to merge. None of them is shared, and each is at most twice as large as all
 /// newer ones of its group together.
 fn groups_to_merge(layers: &[Arc<Memtable>]) -> Vec<Range<usize>> {
-    let is_shared = |layer: &Arc<Memtable>| Arc::strong_count(layer) > 1;
     let mut groups = Vec::new();
     let mut start = 0;
     while start < layers.len() {
         let (mut end, mut bytes) = (start, usize::MAX / 2);
-        while let Some(layer) = layers.get(end).filter(|layer| !is_shared(layer))
+        while let Some(layer) = layers.get(end).filter(|layer| Arc::strong_count(layer) == 1)
             && layer.bytes() <= 2 * bytes
         {
             bytes = if end == start { layer.bytes() } else { bytes + layer.bytes() };
@@ -183,7 +186,7 @@ fn groups_to_merge(layers: &[Arc<Memtable>]) -> Vec<Range<usize>> {
     groups
 }
 
-impl View {
+impl MemoryView {
     /// Returns the entries of a row in each memtable, newest first.
     pub fn row(&self, family: u64, prefix: &[u8]) -> Vec<EntryMap> {
         // Collecting nothing does not allocate, so rows that are in no memtable are cheap.
@@ -245,7 +248,7 @@ mod tests {
     }
 
     /// Returns all values as a read finds them.
-    fn entries(view: &View) -> BTreeMap<Place, u8> {
+    fn entries(view: &MemoryView) -> BTreeMap<Place, u8> {
         let mut found = BTreeMap::new();
         for (family, row) in (0..FAMILIES).flat_map(|family| (0..ROWS).map(move |row| (family, row))) {
             let layers = view.row(family, &[row]);
@@ -287,7 +290,7 @@ mod tests {
                 prop_assert_eq!(&entries(&memory.view(|| None)), &expected);
             }
             for (frozen, expected) in &snapshots {
-                let view = View { active: Arc::default(), frozen: frozen.clone(), snapshot: None };
+                let view = MemoryView { active: Arc::default(), frozen: frozen.clone(), snapshot: None };
                 prop_assert_eq!(&entries(&view), expected);
             }
             // Without snapshots few layers are left, and the counted size is exact.

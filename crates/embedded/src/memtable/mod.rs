@@ -16,6 +16,6 @@ mod rows;
 mod table;
 
 pub use entry_map::{EntryMap, EntryRange};
-pub use memory::{Frozen, Memory, View};
+pub use memory::{Frozen, Memory, MemoryView};
 pub use rows::Rows;
 pub use table::Memtable;

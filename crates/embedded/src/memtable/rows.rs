@@ -97,8 +97,9 @@ impl Rows {
             return (row.clone(), 0);
         }
         let (prefix, row) = (Prefix::from(prefix), Arc::<Row>::default());
-        self.in_order.write().insert(prefix.clone(), row.clone());
-        by_prefix.insert(prefix.clone(), row.clone());
+        let in_order = self.in_order.write().insert(prefix.clone(), row.clone());
+        let by_hash = by_prefix.insert(prefix.clone(), row.clone());
+        debug_assert!(in_order.is_none() && by_hash.is_none(), "scans and reads would find different rows");
         (row, (prefix.len() + ROW_OVERHEAD).cast_signed())
     }
 

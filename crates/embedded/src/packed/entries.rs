@@ -19,6 +19,7 @@
 //! - *Large values* (over `INLINE_MAX`) have an allocation of their own. Copies of the row, and replies, share it.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use bytes::Bytes;
 
@@ -61,7 +62,7 @@ impl PackedEntries {
 
     /// Returns the key of an entry. Empty if there is no entry at `at`.
     pub fn key(&self, at: usize) -> &[u8] {
-        self.slots.get(at).map_or(&[], |slot| &self.data[slot.key_range()])
+        self.slots.get(at).map_or(&[], |slot| part(&self.data, slot.key_range()))
     }
 
     /// Returns the value of an entry. `None` if it is a removal, or there is no entry at `at`.
@@ -74,7 +75,7 @@ impl PackedEntries {
             Some(large) => PackedValue::Large(large),
             None => {
                 let begin = slot.key_range().end;
-                PackedValue::Inline(&self.data[begin..begin + as_usize(slot.value_len)])
+                PackedValue::Inline(part(&self.data, begin..begin + as_usize(slot.value_len)))
             }
         })
     }
@@ -100,7 +101,7 @@ impl PackedEntries {
         if self.slots.get(from).is_none_or(|slot| slot.head != head) {
             return Err(from);
         }
-        let found = self.slots[from..].binary_search_by(|slot| self.compare(slot, head, key));
+        let found = self.slots.split_at(from).1.binary_search_by(|slot| self.compare(slot, head, key));
         found.map(|at| from + at).map_err(|at| from + at)
     }
 
@@ -116,11 +117,11 @@ impl PackedEntries {
             let below = (1..=LOOKS)
                 .filter(|look| rest.get(look * step - 1).is_some_and(|slot| slot.head < head))
                 .count();
-            rest = &rest[below * step..];
+            rest = rest.split_at(below * step).1;
             end = step.min(rest.len());
         }
-        let below = rest[..end].iter().filter(|slot| slot.head < head).count();
-        &rest[below..]
+        let below = rest.split_at(end).0.iter().filter(|slot| slot.head < head).count();
+        rest.split_at(below).1
     }
 
     fn compare(&self, slot: &Slot, head: u128, key: &[u8]) -> Ordering {
@@ -131,7 +132,7 @@ impl PackedEntries {
                 // reaches.
                 return length.cmp(&key.len());
             }
-            self.data[slot.key_range()].cmp(key)
+            part(&self.data, slot.key_range()).cmp(key)
         })
     }
 
@@ -159,6 +160,7 @@ impl PackedEntries {
             Err(at) => {
                 let slot = self.add(key, value);
                 self.slots.insert(at, slot);
+                debug_assert!(self.is_ordered_at(at), "an entry would not be found");
                 at
             }
         }
@@ -184,7 +186,7 @@ impl PackedEntries {
 
     fn replace(&mut self, at: usize, value: Option<&[u8]>) {
         self.drop_large(at);
-        let slot = &mut self.slots[at];
+        let Some(slot) = self.slots.get_mut(at) else { outside() };
         let (room, begin) = (slot.inline_len(), slot.key_range().end);
         match value {
             None => {
@@ -192,14 +194,18 @@ impl PackedEntries {
                 slot.value_len = REMOVED;
             }
             Some(value) if value.len() <= room => {
-                self.data[begin..begin + value.len()].copy_from_slice(value);
+                let Some(old) = self.data.get_mut(begin..begin + value.len()) else { outside() };
+                old.copy_from_slice(value);
                 self.gaps += room - value.len();
                 slot.value_len = as_u32(value.len());
             }
             Some(value) => {
                 self.gaps += slot.data_len();
-                let key = self.data[slot.key_range()].to_vec();
-                self.slots[at] = self.add(&key, Some(value));
+                let key = part(&self.data, slot.key_range()).to_vec();
+                let moved = self.add(&key, Some(value));
+                if let Some(slot) = self.slots.get_mut(at) {
+                    *slot = moved;
+                }
             }
         }
         self.close_gaps();
@@ -227,19 +233,27 @@ impl PackedEntries {
 
     /// Drops an entry's large value, if it has one.
     fn drop_large(&mut self, at: usize) {
-        let number = self.slots[at].large;
-        if number == INLINE {
+        let Some(number) = self.slots.get(at).map(|slot| slot.large).filter(|number| *number != INLINE)
+        else {
             return;
-        }
+        };
         // `swap_remove` gives the last large value this number.
         let last = as_u32(self.large.len() - 1);
         if let Some(moved) = self.slots.iter_mut().find(|slot| slot.large == last) {
             moved.large = number;
         }
-        let slot = &mut self.slots[at];
-        slot.large = INLINE;
-        slot.value_len = REMOVED;
+        if let Some(slot) = self.slots.get_mut(at) {
+            slot.large = INLINE;
+            slot.value_len = REMOVED;
+        }
         self.large_bytes -= self.large.swap_remove(as_usize(number)).len();
+        debug_assert!(self.large_bytes == self.large.iter().map(Bytes::len).sum::<usize>());
+    }
+
+    /// Returns whether the keys before, at and after a position ascend, for assertions.
+    fn is_ordered_at(&self, at: usize) -> bool {
+        let near = at.saturating_sub(1)..self.len().min(at + 2);
+        near.map(|at| self.key(at)).is_sorted_by(|a, b| a < b)
     }
 
     /// Copies `data` without its gaps if half of it is gaps.
@@ -251,19 +265,22 @@ impl PackedEntries {
         for slot in &mut self.slots {
             let begin = as_usize(slot.at);
             slot.at = as_u32(data.len());
-            data.extend_from_slice(&self.data[begin..begin + slot.data_len()]);
+            data.extend_from_slice(part(&self.data, begin..begin + slot.data_len()));
         }
+        debug_assert!(data.len() == self.data.len() - self.gaps, "gaps were counted twice or not at all");
         (self.data, self.gaps) = (data, 0);
     }
 
     /// Removes the entries from a position on, and returns them.
     pub fn split_off(&mut self, at: usize) -> PackedEntries {
         let upper = self.copied(at..self.len());
+        let whole = self.len();
         *self = self.copied(0..at);
+        debug_assert!(self.len() + upper.len() == whole, "entries were lost, or are in both parts");
         upper
     }
 
-    fn copied(&self, range: std::ops::Range<usize>) -> PackedEntries {
+    fn copied(&self, range: Range<usize>) -> PackedEntries {
         let mut copy = PackedEntries::default();
         for (key, value) in range.map(|at| (self.key(at), self.value(at))) {
             let slot = match value {
@@ -284,6 +301,19 @@ impl PackedEntries {
         }
         copy
     }
+}
+
+/// Returns bytes of `data`.
+pub(super) fn part(data: &[u8], range: Range<usize>) -> &[u8] {
+    let Some(part) = data.get(range) else { outside() };
+    part
+}
+
+/// Panics: the entries have been changed in a way that this folder does not allow. Empty bytes in their place would be
+/// stored, or returned to clients, as a cell.
+#[cold]
+pub(super) fn outside() -> ! {
+    unreachable!("a slot is outside of its row, or leads outside of the bytes of the row")
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@
 //!   large      values that are too long to be copied often
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
 mod entries;
 mod slot;
 mod value;

@@ -29,7 +29,7 @@ pub fn head_of(key: &[u8]) -> u128 {
         Some(head) => u128::from_be_bytes(*head),
         None => {
             let mut head = [0; HEAD_BYTES];
-            head[..key.len()].copy_from_slice(key);
+            head.split_at_mut(key.len()).0.copy_from_slice(key);
             u128::from_be_bytes(head)
         }
     }

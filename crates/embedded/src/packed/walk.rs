@@ -2,7 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 
-use super::entries::PackedEntries;
+use super::entries::{PackedEntries, outside, part};
 use super::slot::{REMOVED, Slot, as_usize};
 
 /// Entries copied at a time.
@@ -29,14 +29,18 @@ impl<'a> PackedWalk<'a> {
 
     /// Copies the next entries.
     fn copy_run(&mut self) {
+        debug_assert!(self.run.is_empty(), "copied entries would be skipped");
         self.run_left = RUN.min(self.to - self.from);
-        let slots = &self.entries.slots[self.from..self.to];
-        let next =
-            if self.reversed { &slots[slots.len() - self.run_left..] } else { &slots[..self.run_left] };
+        let Some(slots) = self.entries.slots.get(self.from..self.to) else { outside() };
+        let next = if self.reversed {
+            slots.split_at(slots.len() - self.run_left).1
+        } else {
+            slots.split_at(self.run_left).0
+        };
         let mut run = BytesMut::with_capacity(next.iter().map(Slot::data_len).sum());
         for slot in next {
             let begin = as_usize(slot.at);
-            run.extend_from_slice(&self.entries.data[begin..begin + slot.data_len()]);
+            run.extend_from_slice(part(&self.entries.data, begin..begin + slot.data_len()));
         }
         self.run = run.freeze();
     }
@@ -54,10 +58,10 @@ impl Iterator for PackedWalk<'_> {
             self.run_left -= 1;
             let slot = if self.reversed {
                 self.to -= 1;
-                &self.entries.slots[self.to]
+                self.entries.slots.get(self.to)?
             } else {
                 self.from += 1;
-                &self.entries.slots[self.from - 1]
+                self.entries.slots.get(self.from - 1)?
             };
             let mut key = if self.reversed {
                 self.run.split_off(self.run.len() - slot.data_len())

@@ -64,8 +64,7 @@ fn restore_current(disk: &dyn Disk, tree: &TreeName, version: &TreeVersion) -> R
         return Ok(());
     }
     tracing::info!("{} did not name v{}, which the manifest has recorded", path.display(), version.number);
-    let written = disk.create(&path).and_then(|file| file.write_at(&version.current, 0));
-    written.map_err(StoreError::io_at(&path))
+    disk.write(&path, &version.current).map_err(StoreError::io_at(&path))
 }
 
 /// Checks the identity of the tables that are open in a tree.

@@ -82,7 +82,8 @@ impl Tables {
         for (slot, folder) in [(&self.main, &self.folder.main), (&self.long, &self.folder.long)] {
             if let Some(record) = listed.get(folder) {
                 let Some(tree) = space.open(folder, &self.folder.owner, &self.gc_grace_s)? else { continue };
-                let _ = slot.set(tree);
+                let is_first = slot.set(tree).is_ok();
+                assert!(is_first, "{folder} was opened twice, and readers would not see its newer tables");
                 self.newest.fetch_max(record.newest.unwrap_or(i64::MAX), Ordering::Relaxed);
             }
         }
@@ -116,8 +117,10 @@ impl Tables {
         if let Some(tree) = slot.get() {
             return Ok(tree);
         }
-        let tree = space.create(folder, &self.folder.owner, &self.gc_grace_s)?;
-        Ok(slot.get_or_init(|| tree))
+        let created = space.create(folder, &self.folder.owner, &self.gc_grace_s)?;
+        let tree = slot.get_or_init(|| created.clone());
+        assert!(Arc::ptr_eq(tree, &created), "two flushes have created a tree in {folder}");
+        Ok(tree)
     }
 
     /// Returns the value of a key.
@@ -125,8 +128,7 @@ impl Tables {
         if key.len() < long_keys::CHUNK {
             return self.main().map_or(Ok(None), |tree| tree.get(snapshot, key));
         }
-        let place = |tree: &Tree| tree.get(snapshot, &long_keys::place(key.to_vec()).key);
-        self.long().map_or(Ok(None), place)
+        self.long().map_or(Ok(None), |tree| tree.get(snapshot, &long_keys::place(key.to_vec()).key))
     }
 
     /// Returns the trees that exist, with the names of their directories.

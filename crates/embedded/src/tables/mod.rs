@@ -35,6 +35,6 @@ pub use error::{GIVEN_UP, TreeName};
 pub use filter::gc_before;
 pub use generation::{TableFolder, Tables, generation_in, id_in, number_of};
 pub use snapshot::Snapshot;
-pub use space::{TableOptions, TableSpace};
+pub use space::{TableSpace, TableSpaceOptions};
 pub use tree::{TableWriter, TreeEntries};
 pub use version::{ListedTable, TreeVersion};

@@ -37,14 +37,14 @@ pub type KeyRange = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 pub type SortedEntries = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<InternalValue>> + Send>;
 
 /// A sorted run: tables that do not overlap, in the order of their keys.
-struct Run {
+struct TableRun {
     level: usize,
     tables: Vec<Table>,
 }
 
 /// The sorted runs of a tree. Runs with newer entries come first.
 #[derive(Default)]
-pub struct Runs(Vec<Run>);
+pub struct Runs(Vec<TableRun>);
 
 /// The runs of a tree at one time, and the first sequence number at which they are visible.
 #[derive(Clone)]
@@ -60,7 +60,12 @@ pub struct RunHistory {
     retired: Mutex<Vec<Arc<Vec<Copy>>>>,
 }
 
-impl Run {
+impl TableRun {
+    /// Returns whether its tables ascend without overlaps, for assertions.
+    fn is_sorted(&self) -> bool {
+        self.tables.is_sorted_by(|a, b| largest(a) <= smallest(b))
+    }
+
     /// Returns the table that has a key if any of the run has it.
     fn table_of(&self, key: &[u8]) -> Option<&Table> {
         let at = self.tables.partition_point(|table| largest(table) < key);
@@ -113,7 +118,7 @@ impl Runs {
         let version = tree.current_version();
         let levels = version.iter_levels().enumerate();
         let runs = levels.flat_map(|(level, runs)| runs.iter().map(move |run| (level, run)));
-        Runs(runs.map(|(level, run)| Run { level, tables: run.to_vec() }).collect())
+        Runs(runs.map(|(level, run)| TableRun { level, tables: run.to_vec() }).collect())
     }
 
     /// Returns the newest value of a key.
@@ -132,7 +137,7 @@ impl Runs {
     pub fn range(self: &Arc<Self>, range: &KeyRange) -> SortedEntries {
         let (from, to) = range;
         let bounds = (from.as_ref().map(UserKey::from), to.as_ref().map(UserKey::from));
-        let of_run = |(number, run): (usize, &Run)| -> Option<BoxedIterator<'static>> {
+        let of_run = |(number, run): (usize, &TableRun)| -> Option<BoxedIterator<'static>> {
             let (runs, bounds, tables) = (self.clone(), bounds.clone(), run.overlapping(from, to));
             if tables.is_empty() {
                 return None;
@@ -141,10 +146,10 @@ impl Runs {
             Some(Box::new(tables.flat_map(move |at| runs.0[number].tables[at].range(bounds.clone()))))
         };
         let merged = Merger::new(self.0.iter().enumerate().filter_map(of_run).collect());
-        let is_value = |entry: &lsm_tree::Result<InternalValue>| {
-            entry.as_ref().map_or(true, |entry| !entry.is_tombstone())
-        };
-        Box::new(MvccStream::new(merged).filter(is_value))
+        Box::new(
+            MvccStream::new(merged)
+                .filter(|entry| entry.as_ref().map_or(true, |entry| !entry.is_tombstone())),
+        )
     }
 
     #[cfg(test)]
@@ -190,6 +195,7 @@ impl RunHistory {
     pub fn at(&self, sequence: SeqNo) -> Arc<Runs> {
         let copies = self.copies.load();
         let at = copies.partition_point(|copy| copy.from <= sequence);
+        debug_assert!(at > 0, "the tables that a reader sees were removed");
         copies[at.saturating_sub(1)].runs.clone()
     }
 
@@ -213,6 +219,7 @@ impl RunHistory {
             copies.last().is_none_or(|last| last.from <= from),
             "readers would find earlier runs of a tree before later ones"
         );
+        debug_assert!(runs.0.iter().all(TableRun::is_sorted), "a binary search of a run would miss tables");
         copies.push(Copy { from, runs: Arc::new(runs) });
         retired.push(self.copies.swap(Arc::new(copies)));
         true

@@ -58,7 +58,9 @@ impl Snapshots {
         }
         // Readers can no longer take earlier snapshots, so one without other references stays without.
         earlier.retain(|snapshot| Arc::strong_count(snapshot) > 1);
-        earlier.iter().map(|snapshot| snapshot.sequence).min().unwrap_or(now)
+        let lowest = earlier.iter().map(|snapshot| snapshot.sequence).min().unwrap_or(now);
+        assert!(lowest <= now, "a merge would drop entries that readers still see");
+        lowest
     }
 }
 

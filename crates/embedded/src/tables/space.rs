@@ -26,7 +26,7 @@ const FIRST_SEQUENCE: SeqNo = 1;
 const OPEN_FILES: std::ops::RangeInclusive<usize> = 64..=4096;
 
 /// The settings with which tables are opened.
-pub struct TableOptions {
+pub struct TableSpaceOptions {
     /// The parent directory of the trees' directories.
     pub directory: PathBuf,
     /// Size of the cache of data blocks, in bytes.
@@ -39,7 +39,7 @@ pub struct TableOptions {
 
 /// All trees of a store.
 pub struct TableSpace {
-    options: TableOptions,
+    options: TableSpaceOptions,
     cache: Arc<Cache>,
     files: Arc<DescriptorTable>,
     sequence: SequenceNumberCounter,
@@ -56,7 +56,7 @@ pub struct TableSpace {
 }
 
 impl TableSpace {
-    pub fn new(options: TableOptions) -> TableSpace {
+    pub fn new(options: TableSpaceOptions) -> TableSpace {
         let visible = SequenceNumberCounter::new(FIRST_SEQUENCE);
         TableSpace {
             cache: Arc::new(Cache::with_capacity_bytes(options.cache_bytes)),
@@ -151,12 +151,11 @@ impl TableSpace {
         gc_grace_s: &Arc<AtomicI32>,
     ) -> Result<Arc<Tree>, StoreError> {
         let name = self.name_of(folder, owner);
-        let prepare = || {
-            self.options.disk.remove_directory(&name.directory)?;
-            self.options.disk.create_directory(&name.directory)?;
-            self.options.disk.sync_directory(&self.options.directory)
-        };
-        prepare().map_err(|error| name.error(&error.into()))?;
+        let disk = &self.options.disk;
+        disk.remove_directory(&name.directory)
+            .and_then(|()| disk.create_directory(&name.directory))
+            .and_then(|()| disk.sync_directory(&self.options.directory))
+            .map_err(|error| name.error(&error.into()))?;
         self.open_or_create(name, gc_grace_s, None)
     }
 
@@ -191,6 +190,7 @@ impl TableSpace {
             self.sequence.fetch_max(highest + 1);
             self.visible.fetch_max(highest + 1);
             self.snapshots.advance();
+            assert!(self.sequence.get() > highest, "older entries would win over those that are written now");
         }
         let tree = Arc::new(Tree::new(tree, name, self.options.disk.clone(), self.files.clone()));
         let mut trees = self.trees.lock();

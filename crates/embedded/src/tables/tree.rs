@@ -68,7 +68,12 @@ impl Tree {
 
     /// Takes over that the manifest has recorded an identity.
     pub(super) fn set_recorded(&self, identity: TreeIdentity, sequence: SeqNo) {
-        *self.recorded.lock() = Some((identity, sequence));
+        let mut recorded = self.recorded.lock();
+        assert!(
+            recorded.is_none_or(|(earlier, at)| earlier.list <= identity.list && at <= sequence),
+            "tables that the manifest has recorded would be removed"
+        );
+        *recorded = Some((identity, sequence));
     }
 
     /// Returns whether the manifest has recorded other tables than the current ones.
@@ -271,12 +276,14 @@ impl TableWriter<'_> {
         &mut self,
         run: impl FnOnce(&mut AnyIngestion<'_>) -> lsm_tree::Result<()>,
     ) -> Result<(), StoreError> {
+        assert!(self.ingestion.is_some(), "an entry that follows a failure would be lost");
         let Some(ingestion) = &mut self.ingestion else { return Ok(()) };
         run(ingestion).map_err(|error| self.fail(&error))
     }
 
     /// Syncs the tables and makes them visible to later readers.
     pub fn finish(mut self) -> Result<(), StoreError> {
+        assert!(self.ingestion.is_some(), "a run that has failed would count as written");
         let Some(ingestion) = self.ingestion.take() else { return Ok(()) };
         if let Err(error) = ingestion.finish() {
             return Err(self.fail(&error));

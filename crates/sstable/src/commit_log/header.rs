@@ -86,8 +86,7 @@ fn parse(content: &[u8], has_total: bool) -> Option<HashMap<i32, u32>> {
         return None;
     }
     let pairs: Vec<u32> = numbers(pairs).collect();
-    let pair = |pair: &[u32]| Some((pair.first()?.cast_signed(), *pair.get(1)?));
-    pairs.chunks_exact(2).map(pair).collect()
+    pairs.chunks_exact(2).map(|pair| Some((pair.first()?.cast_signed(), *pair.get(1)?))).collect()
 }
 
 fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {

@@ -25,13 +25,13 @@ use super::error::SstableError;
 use super::flushed::LogPosition;
 use super::modern::LogTable;
 use header::Dirty;
-use segment::Segment;
+use segment::LogSegment;
 use version::LogVersion;
 
 /// Reads the writes of a commit log, in their order.
 #[derive(Debug)]
 pub struct CommitLog {
-    segment: Segment,
+    segment: LogSegment,
     dirty: Dirty,
 }
 
@@ -51,7 +51,7 @@ impl CommitLog {
     ///
     /// If it cannot be read, or is of another release.
     pub fn open(path: &Path) -> Result<CommitLog, SstableError> {
-        Ok(CommitLog { segment: Segment::open(path)?, dirty: Dirty::beside(path) })
+        Ok(CommitLog { segment: LogSegment::open(path)?, dirty: Dirty::beside(path) })
     }
 
     /// Returns the next write. `None` at the end, which is where the server would end its replay: at the first record

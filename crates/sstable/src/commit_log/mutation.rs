@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::super::atom::{Atom, deletion_of};
+use super::super::atom::{Atom, read_deletion};
 use super::super::error::SstableError;
 use super::super::format::{Format, format_of};
 use super::super::input::Input;
@@ -113,7 +113,7 @@ fn decode_old(
             }
         };
         let input = Input::of_memory(Path::new(RECORD), record.to_vec());
-        let mut mutation = Mutation { input, format, version };
+        let mut mutation = MutationReader { input, format, version };
         let rows = mutation.rows(&is_super)?;
         Ok((rows, mutation.is_over()?))
     };
@@ -132,7 +132,7 @@ fn decode_old(
 pub(super) fn is_mutation_of_0_4(record: &Bytes) -> bool {
     let input = Input::of_memory(Path::new(RECORD), record.to_vec());
     let Some(format) = format_of("") else { return false };
-    let mut mutation = Mutation { input, format, version: LogVersion::Unchecked };
+    let mut mutation = MutationReader { input, format, version: LogVersion::Unchecked };
     mutation.rows(&|_| false).is_ok_and(|rows| !rows.is_empty()) && mutation.input.remaining() == 0
 }
 
@@ -177,13 +177,13 @@ fn read_modern(
 }
 
 /// A mutation that is read.
-struct Mutation {
+struct MutationReader {
     input: Input,
     format: Format,
     version: LogVersion,
 }
 
-impl Mutation {
+impl MutationReader {
     /// Whether nothing but zeros follows: 0.7 writes its whole buffer.
     fn is_over(&mut self) -> Result<bool, SstableError> {
         let rest = self.input.remaining();
@@ -220,7 +220,7 @@ impl Mutation {
                     (family, has_supers)
                 }
             };
-            let deletion = self.deletion()?;
+            let deletion = read_deletion(&mut self.input)?;
             let mut atoms = Vec::new();
             if self.version >= LogVersion::Two {
                 self.ranges(&mut atoms)?;
@@ -248,15 +248,10 @@ impl Mutation {
         }
     }
 
-    fn deletion(&mut self) -> Result<DeletionTime, SstableError> {
-        let local_deletion_time = self.input.i32()?;
-        Ok(deletion_of(self.input.i64()?, local_deletion_time))
-    }
-
     fn ranges(&mut self, atoms: &mut Vec<Atom>) -> Result<(), SstableError> {
         for _ in 0..self.count()? {
             let (start, finish) = (self.input.short_bytes()?, self.input.short_bytes()?);
-            let deletion = self.deletion()?;
+            let deletion = read_deletion(&mut self.input)?;
             atoms.push(Atom::Range(RangeTombstone { super_column: None, start, finish, deletion }));
         }
         Ok(())
@@ -286,7 +281,7 @@ impl Mutation {
     }
 
     fn super_column(&mut self, name: Bytes, atoms: &mut Vec<Atom>) -> Result<(), SstableError> {
-        let deletion = self.deletion()?;
+        let deletion = read_deletion(&mut self.input)?;
         if deletion.is_deleted() {
             atoms.push(Atom::SuperDeletion { name: name.clone(), deletion });
         }

@@ -25,7 +25,7 @@ const MARKER_BYTES: u64 = 8;
 /// The parameters in the header.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Parameters {
+struct LogParameters {
     compression_class: Option<String>,
     /// The cipher of encrypted logs (3.4 and later).
     enc_cipher: Option<String>,
@@ -84,11 +84,7 @@ impl Sections {
         }
         let compressor = match parameters.compression_class {
             None => None,
-            Some(class) => Some(Compressor::of_class(&class).ok_or_else(|| {
-                input.unsupported(format!(
-                    "the compressor {class} is not supported: Snappy, Deflate and LZ4 are"
-                ))
-            })?),
+            Some(class) => Some(Compressor::of_class(&class, input)?),
         };
         Ok(Sections { id, compressor, start: 0, next: input.position(), logical: input.position() })
     }
@@ -156,9 +152,9 @@ fn decompressed(compressor: Compressor, compressed: &[u8], length: u64) -> Optio
     Some(content)
 }
 
-fn parse(parameters: &[u8]) -> Option<Parameters> {
+fn parse(parameters: &[u8]) -> Option<LogParameters> {
     if parameters.is_empty() {
-        return Some(Parameters::default());
+        return Some(LogParameters::default());
     }
     serde_json::from_slice(parameters).ok()
 }

@@ -35,7 +35,7 @@ const RECORD_BYTES_MIN: u64 = 10;
 
 /// An open commit log.
 #[derive(Debug)]
-pub(super) struct Segment {
+pub(super) struct LogSegment {
     file: Input,
     version: LogVersion,
     id: i64,
@@ -51,14 +51,14 @@ pub(super) struct Segment {
 
 /// A record.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct LogRecord {
     pub mutation: Bytes,
     /// Where the record ends.
     pub position: LogPosition,
 }
 
 /// The result of reading a record.
-enum Read {
+enum ReadRecord {
     Whole(Bytes),
     /// The checksum of the mutation is wrong.
     Damaged,
@@ -66,8 +66,8 @@ enum Read {
     End,
 }
 
-impl Segment {
-    pub fn open(path: &Path) -> Result<Segment, SstableError> {
+impl LogSegment {
+    pub fn open(path: &Path) -> Result<LogSegment, SstableError> {
         let mut file = Input::of_file(path)?;
         let (mut version, id) = LogVersion::of(path, &mut file)?;
         let sections = if version.has_sections() { Some(Sections::open(&mut file, version)?) } else { None };
@@ -88,7 +88,7 @@ impl Segment {
                 _ => file.seek(start)?,
             }
         }
-        Ok(Segment {
+        Ok(LogSegment {
             id: sections.as_ref().map_or(id, Sections::id),
             end: if version.has_sections() { 0 } else { file.length() },
             file,
@@ -113,17 +113,17 @@ impl Segment {
     }
 
     /// Returns the next record; `None` at the end.
-    pub fn next_record(&mut self) -> Result<Option<Record>, SstableError> {
+    pub fn next_record(&mut self) -> Result<Option<LogRecord>, SstableError> {
         while !self.is_over {
             match self.read_record()? {
-                Read::Whole(mutation) => {
+                ReadRecord::Whole(mutation) => {
                     let (input, start) = self.input();
                     let position = u32::try_from(start + input.position()).unwrap_or(u32::MAX);
                     let position = LogPosition { segment: self.id, position };
-                    return Ok(Some(Record { mutation, position }));
+                    return Ok(Some(LogRecord { mutation, position }));
                 }
-                Read::Damaged => self.lost.writes += 1,
-                Read::End => self.next_section()?,
+                ReadRecord::Damaged => self.lost.writes += 1,
+                ReadRecord::End => self.next_section()?,
             }
         }
         Ok(None)
@@ -163,7 +163,7 @@ impl Segment {
         }
     }
 
-    fn read_record(&mut self) -> Result<Read, SstableError> {
+    fn read_record(&mut self) -> Result<ReadRecord, SstableError> {
         let (version, end) = (self.version, self.end);
         let (input, _) = self.input();
         let (size_bytes, sum_bytes) = match version {
@@ -175,11 +175,11 @@ impl Segment {
         let start = input.position();
         let rest = end.saturating_sub(start);
         if rest < size_bytes + sum_bytes {
-            return Ok(Read::End);
+            return Ok(ReadRecord::End);
         }
         let size = if size_bytes == 8 { input.u64()? } else { u64::from(input.u32()?) };
         if size == 0 {
-            return Ok(Read::End);
+            return Ok(ReadRecord::End);
         }
         let summed = summed_size(version, size);
         let is_size = version <= LogVersion::Headed || sum(input, version)? == crc(&[&summed]);
@@ -190,14 +190,14 @@ impl Segment {
                 // A log that is whole ends with a size of zero, or with the file.
                 None => self.lost.end = Some(start),
             }
-            return Ok(Read::End);
+            return Ok(ReadRecord::End);
         }
         let mutation = input.bytes(size)?;
         if version == LogVersion::Unchecked {
-            return Ok(Read::Whole(mutation));
+            return Ok(ReadRecord::Whole(mutation));
         }
         let is_whole = sum(input, version)? == crc(&[&summed, &mutation]);
-        Ok(if is_whole { Read::Whole(mutation) } else { Read::Damaged })
+        Ok(if is_whole { ReadRecord::Whole(mutation) } else { ReadRecord::Damaged })
     }
 }
 

@@ -15,7 +15,7 @@
 use bytes::Bytes;
 
 use super::super::atom::Atom;
-use super::super::statistics::Column;
+use super::super::statistics::StoredColumn;
 use base::marshal::{STATIC_PREFIX, push_component};
 use base::model::{DeletionTime, RangeTombstone};
 use base::schema::Layout;
@@ -26,7 +26,7 @@ const AFTER: u8 = 0x01;
 
 /// Where a row is in its partition.
 #[derive(Debug, Clone)]
-pub(super) enum Place {
+pub(super) enum RowPlace {
     /// The static row of a table with so many clustering columns.
     Static { clustering_columns: usize },
     /// The row with these clustering values. A null ends the name.
@@ -35,7 +35,7 @@ pub(super) enum Place {
 
 /// A bound of a range tombstone.
 #[derive(Debug, Clone)]
-pub(super) struct Bound {
+pub(super) struct ClusteringBound {
     /// The first clustering values; none if the range is open.
     pub values: Vec<Option<Bytes>>,
     /// Whether the rows with these values are in the range.
@@ -53,19 +53,19 @@ fn composite(parts: &[Option<Bytes>], end: u8) -> Vec<u8> {
     name
 }
 
-impl Place {
+impl RowPlace {
     fn first(&self) -> Bytes {
         match self {
-            Place::Row(values) => values.first().cloned().flatten().unwrap_or_default(),
-            Place::Static { .. } => Bytes::new(),
+            RowPlace::Row(values) => values.first().cloned().flatten().unwrap_or_default(),
+            RowPlace::Static { .. } => Bytes::new(),
         }
     }
 
     /// Returns the part of a composite name that the row's cells share.
     fn prefix(&self) -> Vec<u8> {
         match self {
-            Place::Row(values) => composite(values, 0),
-            Place::Static { clustering_columns } => {
+            RowPlace::Row(values) => composite(values, 0),
+            RowPlace::Static { clustering_columns } => {
                 let mut name = STATIC_PREFIX.to_vec();
                 (0..*clustering_columns).for_each(|_| push_component(b"", 0, &mut name));
                 name
@@ -74,11 +74,16 @@ impl Place {
     }
 
     fn is_static(&self) -> bool {
-        matches!(self, Place::Static { .. })
+        matches!(self, RowPlace::Static { .. })
     }
 
     /// Returns the super column and the name of a cell. `path` is its place in a complex column.
-    pub fn cell_name(&self, layout: Layout, column: &Column, path: Option<Bytes>) -> (Option<Bytes>, Bytes) {
+    pub fn cell_name(
+        &self,
+        layout: Layout,
+        column: &StoredColumn,
+        path: Option<Bytes>,
+    ) -> (Option<Bytes>, Bytes) {
         match layout {
             Layout::Sparse => {
                 let mut name = self.prefix();
@@ -107,7 +112,7 @@ impl Place {
 
     /// Returns the deletion of the row.
     pub fn row_deletion(&self, layout: Layout, deletion: DeletionTime) -> Atom {
-        let Place::Row(values) = self else {
+        let RowPlace::Row(values) = self else {
             // A static row is deleted with all of its cells.
             return Atom::Range(ended(&self.prefix(), deletion));
         };
@@ -127,7 +132,7 @@ impl Place {
     }
 
     /// Returns the deletion of a complex column.
-    pub fn complex_deletion(&self, layout: Layout, column: &Column, deletion: DeletionTime) -> Atom {
+    pub fn complex_deletion(&self, layout: Layout, column: &StoredColumn, deletion: DeletionTime) -> Atom {
         if layout == Layout::Super {
             return Atom::SuperDeletion { name: self.first(), deletion };
         }
@@ -152,11 +157,11 @@ fn ended(name: &[u8], deletion: DeletionTime) -> RangeTombstone {
 /// Returns the range tombstone between two bounds, or why older releases have none for it.
 pub(super) fn range_of(
     layout: Layout,
-    start: &Bound,
-    finish: &Bound,
+    start: &ClusteringBound,
+    finish: &ClusteringBound,
     deletion: DeletionTime,
 ) -> Result<Atom, &'static str> {
-    let bound = |bound: &Bound, ends: (u8, u8)| -> Result<Bytes, &'static str> {
+    let bound = |bound: &ClusteringBound, ends: (u8, u8)| -> Result<Bytes, &'static str> {
         let end = if bound.is_inclusive { ends.0 } else { ends.1 };
         match layout {
             Layout::Sparse | Layout::CompositeDense => Ok(composite(&bound.values, end).into()),

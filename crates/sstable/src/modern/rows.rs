@@ -13,12 +13,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::super::atom::{Atom, Unit, deletion_of};
+use super::super::atom::{Atom, Unit, read_deletion};
 use super::super::counter::{CounterCell, shards_of};
 use super::super::error::SstableError;
 use super::super::input::Input;
-use super::super::statistics::{Column, RowHeader};
-use super::names::{Bound, Place, range_of};
+use super::super::statistics::{RowHeader, StoredColumn};
+use super::names::{ClusteringBound, RowPlace, range_of};
 use super::values::{read_clustering, read_columns, read_value, row_flags};
 use base::model::{Cell, CellKind, DeletionTime};
 use base::schema::Layout;
@@ -58,13 +58,20 @@ struct OpenPartition {
     /// Whether the number of rows comes next, or behind the static row. Only commit logs have it.
     before_count: bool,
     /// The first bound of a range tombstone whose second one has not come yet.
-    open_range: Option<(Bound, DeletionTime)>,
-    row: Option<OpenRow>,
+    open_range: Option<(ClusteringBound, DeletionTime)>,
+    row: Option<OpenModernRow>,
+}
+
+impl OpenPartition {
+    fn new(key: Bytes, header: &RowHeader, before_count: bool) -> OpenPartition {
+        let before_static = !header.static_columns.is_empty();
+        OpenPartition { key, before_static, before_count, open_range: None, row: None }
+    }
 }
 
 /// The times of the row marker.
 #[derive(Debug, Clone, Copy)]
-struct Marker {
+struct RowMarker {
     timestamp: i64,
     /// The time to live and the second of expiry.
     expiry: Option<(i32, i32)>,
@@ -72,11 +79,11 @@ struct Marker {
 
 /// The row of a table that is being read.
 #[derive(Debug)]
-struct OpenRow {
-    place: Place,
+struct OpenModernRow {
+    place: RowPlace,
     /// Where the row ends, if its size is stored.
     end: Option<u64>,
-    marker: Option<Marker>,
+    marker: Option<RowMarker>,
     /// The row marker's and the row's own deletion, which come first.
     first: Vec<Atom>,
     has_complex_deletions: bool,
@@ -104,14 +111,7 @@ impl ModernRows {
         key: Bytes,
         has_count: bool,
     ) -> ModernRows {
-        let partition = OpenPartition {
-            key,
-            before_static: !header.static_columns.is_empty(),
-            before_count: has_count,
-            open_range: None,
-            row: None,
-        };
-        let partition = Some(partition);
+        let partition = Some(OpenPartition::new(key, &header, has_count));
         ModernRows { input, header, layout, partition, user_type_cells: 0, has_sizes: false }
     }
 
@@ -189,16 +189,9 @@ impl ModernRows {
             return Ok(None);
         }
         let key = self.input.short_bytes()?;
-        let local_deletion_time = self.input.i32().map_err(|error| error.in_row(&key))?;
-        let marked_for_delete_at = self.input.i64().map_err(|error| error.in_row(&key))?;
-        self.partition = Some(OpenPartition {
-            key: key.clone(),
-            before_static: !self.header.static_columns.is_empty(),
-            before_count: false,
-            open_range: None,
-            row: None,
-        });
-        Ok(Some(Unit::Row { key, deletion: deletion_of(marked_for_delete_at, local_deletion_time) }))
+        let deletion = read_deletion(&mut self.input).map_err(|error| error.in_row(&key))?;
+        self.partition = Some(OpenPartition::new(key.clone(), &self.header, false));
+        Ok(Some(Unit::Row { key, deletion }))
     }
 
     fn in_partition(&mut self, partition: &mut OpenPartition) -> Result<Unit, SstableError> {
@@ -250,11 +243,11 @@ impl ModernRows {
         Ok(Some(end))
     }
 
-    fn begin_row(&mut self, flags: u8, is_static: bool) -> Result<OpenRow, SstableError> {
+    fn begin_row(&mut self, flags: u8, is_static: bool) -> Result<OpenModernRow, SstableError> {
         let place = if is_static {
-            Place::Static { clustering_columns: self.header.clustering.len() }
+            RowPlace::Static { clustering_columns: self.header.clustering.len() }
         } else {
-            Place::Row(read_clustering(&mut self.input, &self.header.clustering)?)
+            RowPlace::Row(read_clustering(&mut self.input, &self.header.clustering)?)
         };
         let end = self.read_end()?;
         let (header, input) = (&self.header, &mut self.input);
@@ -266,7 +259,7 @@ impl ModernRows {
                 0 => None,
                 _ => Some((header.ttl_s(input)?, header.deletion_time_s(input)?)),
             };
-            marker = Some(Marker { timestamp, expiry });
+            marker = Some(RowMarker { timestamp, expiry });
             first.extend(place.marker_name(self.layout).map(|name| {
                 let kind = kind_of(expiry);
                 Atom::Cell { super_column: None, cell: Cell { name, value: Bytes::new(), timestamp, kind } }
@@ -283,11 +276,11 @@ impl ModernRows {
         };
         columns.reverse();
         let has_complex_deletions = flags & row_flags::COMPLEX_DELETION != 0;
-        Ok(OpenRow { place, end, marker, first, has_complex_deletions, columns, complex: None })
+        Ok(OpenModernRow { place, end, marker, first, has_complex_deletions, columns, complex: None })
     }
 
     /// Returns the next atom of a row. `None` at its end, which is checked.
-    fn in_row(&mut self, row: &mut OpenRow) -> Result<Option<Atom>, SstableError> {
+    fn in_row(&mut self, row: &mut OpenModernRow) -> Result<Option<Atom>, SstableError> {
         if let Some(atom) = row.first.pop() {
             return Ok(Some(atom));
         }
@@ -323,15 +316,15 @@ impl ModernRows {
         }
     }
 
-    fn column(&self, row: &OpenRow, at: usize) -> Result<Arc<Column>, SstableError> {
+    fn column(&self, row: &OpenModernRow, at: usize) -> Result<Arc<StoredColumn>, SstableError> {
         let columns = match row.place {
-            Place::Static { .. } => &self.header.static_columns,
-            Place::Row(_) => &self.header.regular_columns,
+            RowPlace::Static { .. } => &self.header.static_columns,
+            RowPlace::Row(_) => &self.header.regular_columns,
         };
         columns.get(at).cloned().ok_or_else(|| self.input.damaged("a column that the file does not have"))
     }
 
-    fn read_cell(&mut self, row: &OpenRow, at: usize) -> Result<Atom, SstableError> {
+    fn read_cell(&mut self, row: &OpenModernRow, at: usize) -> Result<Atom, SstableError> {
         let column = self.column(row, at)?;
         self.user_type_cells += u64::from(column.is_user_type);
         let (header, input) = (&self.header, &mut self.input);
@@ -373,6 +366,15 @@ impl ModernRows {
         Ok(Atom::Cell { super_column, cell })
     }
 
+    /// Reads the deletion of a tombstone that begins or ends at a bound.
+    fn read_side(
+        &mut self,
+        is_inclusive: Option<bool>,
+    ) -> Result<Option<(bool, DeletionTime)>, SstableError> {
+        let Some(is_inclusive) = is_inclusive else { return Ok(None) };
+        Ok(Some((is_inclusive, self.header.deletion(&mut self.input)?)))
+    }
+
     /// Reads a bound of a range tombstone. Returns the tombstone that ends at it.
     fn read_bound(&mut self, partition: &mut OpenPartition) -> Result<Option<Atom>, SstableError> {
         let kind = self.input.u8()?;
@@ -391,19 +393,13 @@ impl ModernRows {
         let types = types.ok_or_else(|| self.input.damaged(format!("a bound of {count} values")))?;
         let values = if types.is_empty() { Vec::new() } else { read_clustering(&mut self.input, types)? };
         let end = self.read_end()?;
-        let ending = match ends {
-            Some(is_inclusive) => Some((is_inclusive, self.header.deletion(&mut self.input)?)),
-            None => None,
-        };
-        let starting = match starts {
-            Some(is_inclusive) => Some((is_inclusive, self.header.deletion(&mut self.input)?)),
-            None => None,
-        };
+        let ending = self.read_side(ends)?;
+        let starting = self.read_side(starts)?;
         let bound = |(is_inclusive, deletion): (bool, DeletionTime), other: Option<(bool, DeletionTime)>| {
             // Where one tombstone ends and the next one begins, the older one may cover the bound too.
             let is_older =
                 other.is_some_and(|(_, other)| deletion.marked_for_delete_at <= other.marked_for_delete_at);
-            Bound { values: values.clone(), is_inclusive: is_inclusive || is_older }
+            ClusteringBound { values: values.clone(), is_inclusive: is_inclusive || is_older }
         };
         let mut ended = None;
         if let Some((_, deletion)) = ending {

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use super::super::atom::{Atom, Unit};
 use super::super::error::SstableError;
 use super::super::input::Input;
-use super::super::statistics::{Column, RowHeader, ValueType, count_of_columns, read_baselines};
+use super::super::statistics::{RowHeader, StoredColumn, ValueType, count_of_columns, read_baselines};
 use super::rows::ModernRows;
 use base::model::DeletionTime;
 use base::schema::Layout;
@@ -38,9 +38,9 @@ mod update_flags {
 pub struct LogTable {
     layout: Layout,
     clustering: Vec<ValueType>,
-    columns: HashMap<Bytes, Arc<Column>>,
+    columns: HashMap<Bytes, Arc<StoredColumn>>,
     /// The column of the values of a compact table, whatever its name is.
-    value: Option<Arc<Column>>,
+    value: Option<Arc<StoredColumn>>,
 }
 
 impl LogTable {
@@ -53,7 +53,7 @@ impl LogTable {
         value: Option<String>,
     ) -> LogTable {
         let column = |(name, class): (Bytes, String)| {
-            (name.clone(), Arc::new(Column::new(name, ValueType::of_class(class))))
+            (name.clone(), Arc::new(StoredColumn::new(name, ValueType::of_class(class))))
         };
         LogTable {
             layout,
@@ -69,12 +69,12 @@ impl LogTable {
     }
 
     /// Returns a column. 3.0 freezes all user types.
-    fn column(&self, name: Bytes, freezes_user_types: bool) -> Option<Arc<Column>> {
+    fn column(&self, name: Bytes, freezes_user_types: bool) -> Option<Arc<StoredColumn>> {
         let found = self.columns.get(&name).or(self.value.as_ref())?;
         if found.name == name && !(found.is_user_type && freezes_user_types) {
             return Some(found.clone());
         }
-        let mut column = Column { name, ..Column::clone(found) };
+        let mut column = StoredColumn { name, ..StoredColumn::clone(found) };
         column.is_complex &= !(column.is_user_type && freezes_user_types);
         Some(Arc::new(column))
     }
@@ -134,7 +134,7 @@ fn read_names(
     input: &mut Input,
     table: &LogTable,
     freezes_user_types: bool,
-) -> Result<Vec<Arc<Column>>, SstableError> {
+) -> Result<Vec<Arc<StoredColumn>>, SstableError> {
     let mut columns = Vec::new();
     for _ in 0..count_of_columns(input)? {
         let name = input.vint_bytes()?;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::super::error::SstableError;
 use super::super::input::Input;
-use super::super::statistics::{Column, RowHeader, ValueType, low_half};
+use super::super::statistics::{RowHeader, StoredColumn, ValueType, low_half};
 use base::model::DeletionTime;
 
 /// Flags of a row or of a bound of a range tombstone.
@@ -89,7 +89,10 @@ pub(super) fn read_clustering(
 }
 
 /// Reads which columns of the file the row has, and returns their positions in order.
-pub(super) fn read_columns(input: &mut Input, columns: &[Arc<Column>]) -> Result<Vec<usize>, SstableError> {
+pub(super) fn read_columns(
+    input: &mut Input,
+    columns: &[Arc<StoredColumn>],
+) -> Result<Vec<usize>, SstableError> {
     let number = input.vint()?;
     if columns.len() >= LARGE_SET {
         return read_large_set(input, number, columns.len());
@@ -131,10 +134,15 @@ mod tests {
         Input::of_memory(Path::new("memory"), content.to_vec())
     }
 
-    fn columns(count: usize) -> Vec<Arc<Column>> {
+    fn columns(count: usize) -> Vec<Arc<StoredColumn>> {
         let value = ValueType { class: String::new(), length: None };
-        let column =
-            Column { name: Bytes::new(), value, is_complex: false, is_user_type: false, is_counter: false };
+        let column = StoredColumn {
+            name: Bytes::new(),
+            value,
+            is_complex: false,
+            is_user_type: false,
+            is_counter: false,
+        };
         let column = Arc::new(column);
         vec![column; count]
     }

@@ -11,7 +11,7 @@
 
 use bytes::Bytes;
 
-use super::super::atom::{Atom, deletion_of};
+use super::super::atom::{Atom, read_deletion};
 use super::super::counter::{CounterCell, shards_of};
 use super::super::error::SstableError;
 use super::super::format::{Format, flags};
@@ -63,7 +63,6 @@ pub(in super::super) fn read_column(
 
 fn read_range(input: &mut Input, start: Bytes) -> Result<Atom, SstableError> {
     let finish = input.short_bytes()?;
-    let local_deletion_time = input.i32()?;
-    let deletion = deletion_of(input.i64()?, local_deletion_time);
+    let deletion = read_deletion(input)?;
     Ok(Atom::Range(RangeTombstone { super_column: None, start, finish, deletion }))
 }

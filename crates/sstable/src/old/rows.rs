@@ -12,7 +12,7 @@
 
 use bytes::Bytes;
 
-use super::super::atom::{Atom, Unit, deletion_of};
+use super::super::atom::{Atom, Unit, read_deletion};
 use super::super::error::SstableError;
 use super::super::format::{Format, RowSize};
 use super::super::input::Input;
@@ -31,12 +31,12 @@ pub(in super::super) struct OldRows {
     keys: KeyReader,
     /// Whether columns are super columns in the file.
     has_supers: bool,
-    row: Option<OpenRow>,
+    row: Option<OpenOldRow>,
 }
 
 /// The row that is being read.
 #[derive(Debug)]
-struct OpenRow {
+struct OpenOldRow {
     key: Bytes,
     /// Where the row ends, if the file has its size.
     end: Option<u64>,
@@ -117,12 +117,7 @@ impl OldRows {
 
     /// Reads the data between the key and the columns.
     fn read_head(&mut self, row_key: &Bytes) -> Result<DeletionTime, SstableError> {
-        let size = match self.format.row_size {
-            RowSize::Int => Some(i64::from(self.input.i32()?)),
-            RowSize::Long => Some(self.input.i64()?),
-            RowSize::Absent => None,
-        };
-        let end = match size {
+        let end = match self.read_size()? {
             None => None,
             Some(size) => match u64::try_from(size) {
                 Ok(size) if size <= self.input.remaining() => Some(self.input.position() + size),
@@ -141,14 +136,22 @@ impl OldRows {
                 self.input.skip(length)?;
             }
         }
-        let local_deletion_time = self.input.i32()?;
-        let deletion = deletion_of(self.input.i64()?, local_deletion_time);
+        let deletion = read_deletion(&mut self.input)?;
         let columns_left = match self.format.row_size {
             RowSize::Absent => None,
             _ => Some(self.count()?),
         };
-        self.row = Some(OpenRow { key: row_key.clone(), end, columns_left, super_column: None });
+        self.row = Some(OpenOldRow { key: row_key.clone(), end, columns_left, super_column: None });
         Ok(deletion)
+    }
+
+    /// Reads the size of a row, if the file has it.
+    fn read_size(&mut self) -> Result<Option<i64>, SstableError> {
+        Ok(match self.format.row_size {
+            RowSize::Int => Some(self.input.i32()?.into()),
+            RowSize::Long => Some(self.input.i64()?),
+            RowSize::Absent => None,
+        })
     }
 
     fn count(&mut self) -> Result<i32, SstableError> {
@@ -158,7 +161,7 @@ impl OldRows {
         }
     }
 
-    fn in_row(&mut self, row: &mut OpenRow) -> Result<Unit, SstableError> {
+    fn in_row(&mut self, row: &mut OpenOldRow) -> Result<Unit, SstableError> {
         if row.end.is_some_and(|end| self.input.position() > end) {
             return Err(self.input.damaged("the columns are longer than the row"));
         }
@@ -176,8 +179,7 @@ impl OldRows {
             if !self.has_supers {
                 return read_column(&mut self.input, &self.format, name, None).map(Unit::Atom);
             }
-            let local_deletion_time = self.input.i32()?;
-            let deletion = deletion_of(self.input.i64()?, local_deletion_time);
+            let deletion = read_deletion(&mut self.input)?;
             let columns_left = self.count()?;
             row.super_column = Some(OpenSuper { name: name.clone(), columns_left });
             if deletion.is_deleted() {
@@ -190,7 +192,7 @@ impl OldRows {
     }
 
     /// Reads the name of the next column of the row. `None` at the end of the row, which is checked.
-    fn next_name(&mut self, row: &mut OpenRow) -> Result<Option<Bytes>, SstableError> {
+    fn next_name(&mut self, row: &mut OpenOldRow) -> Result<Option<Bytes>, SstableError> {
         match &mut row.columns_left {
             None => {
                 let name = self.input.short_bytes()?;
@@ -269,12 +271,8 @@ impl OldRows {
     pub fn end_of_row(&mut self, position: u64) -> Option<u64> {
         self.seek(position).ok()?;
         self.read_key().ok()?;
-        let size = match self.format.row_size {
-            RowSize::Int => i64::from(self.input.i32().ok()?),
-            RowSize::Long => self.input.i64().ok()?,
-            RowSize::Absent => return None,
-        };
-        let end = self.input.position().checked_add(u64::try_from(size).ok()?)?;
+        let size = u64::try_from(self.read_size().ok()??).ok()?;
+        let end = self.input.position().checked_add(size)?;
         Some(end).filter(|end| *end <= self.input.length())
     }
 }

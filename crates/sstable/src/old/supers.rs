@@ -42,12 +42,9 @@ fn range_in(range: RangeTombstone) -> Result<Atom, String> {
     let deletion = range.deletion;
     match (&start[..], &finish[..]) {
         ([name], [last]) if name == last => Ok(Atom::SuperDeletion { name: name.clone(), deletion }),
-        ([start], [finish]) => Ok(Atom::Range(RangeTombstone {
-            super_column: None,
-            start: start.clone(),
-            finish: finish.clone(),
-            deletion,
-        })),
+        ([start], [finish]) => {
+            Ok(Atom::Range(RangeTombstone { start: start.clone(), finish: finish.clone(), ..range }))
+        }
         ([holder, start @ ..], [last, finish @ ..]) if holder == last => {
             let bound = |rest: &[Bytes]| match rest {
                 [] => Ok(Bytes::new()),
@@ -63,12 +60,7 @@ fn range_in(range: RangeTombstone) -> Result<Atom, String> {
         }
         ([], _) | (_, []) => {
             let bound = |parts: &[Bytes]| parts.first().cloned().unwrap_or_default();
-            Ok(Atom::Range(RangeTombstone {
-                super_column: None,
-                start: bound(&start),
-                finish: bound(&finish),
-                deletion,
-            }))
+            Ok(Atom::Range(RangeTombstone { start: bound(&start), finish: bound(&finish), ..range }))
         }
         _ => Err(wrong()),
     }

@@ -14,11 +14,11 @@ pub(super) fn deletion_json(deletion: DeletionTime) -> Value {
 pub(super) fn atom_json(atom: &Atom) -> Map<String, Value> {
     let mut found = Map::new();
     let mut put = |name: &str, value: Value| found.insert(name.to_owned(), value);
+    if let Some(holder) = atom.super_column() {
+        put("super_column", hex(holder).into());
+    }
     match atom {
-        Atom::Cell { super_column, cell } => {
-            if let Some(holder) = super_column {
-                put("super_column", hex(holder).into());
-            }
+        Atom::Cell { cell, .. } => {
             put("name", hex(&cell.name).into());
             match cell.kind {
                 CellKind::Deleted { local_deletion_time } => {
@@ -39,10 +39,7 @@ pub(super) fn atom_json(atom: &Atom) -> Map<String, Value> {
             }
             put("timestamp", cell.timestamp.into());
         }
-        Atom::Counter { super_column, counter } => {
-            if let Some(holder) = super_column {
-                put("super_column", hex(holder).into());
-            }
+        Atom::Counter { counter, .. } => {
             put("name", hex(&counter.name).into());
             put("count", counter.total().into());
             put("shards", shards_json(counter));
@@ -51,14 +48,10 @@ pub(super) fn atom_json(atom: &Atom) -> Map<String, Value> {
                 put("last_delete", counter.last_delete.into());
             }
         }
-        Atom::SuperDeletion { name, deletion } => {
-            put("super_column", hex(name).into());
+        Atom::SuperDeletion { deletion, .. } => {
             put("deletion", deletion_json(*deletion));
         }
         Atom::Range(range) => {
-            if let Some(holder) = &range.super_column {
-                put("super_column", hex(holder).into());
-            }
             put("start", hex(&range.start).into());
             put("finish", hex(&range.finish).into());
             put("deletion", deletion_json(range.deletion));

@@ -4,11 +4,11 @@ use base::util::{push_signed_vint, push_vint};
 
 /// The content of a file, or a part of it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Output {
+pub(super) struct FileOutput {
     pub bytes: Vec<u8>,
 }
 
-impl Output {
+impl FileOutput {
     pub fn put(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
@@ -63,7 +63,7 @@ mod tests {
     use proptest::prelude::*;
     use std::path::Path;
 
-    fn read(output: Output) -> u64 {
+    fn read(output: FileOutput) -> u64 {
         let mut input = Input::of_memory(Path::new("memory"), output.bytes);
         let number = input.vint().unwrap();
         assert_eq!(input.remaining(), 0);
@@ -74,7 +74,7 @@ mod tests {
         #[test]
         fn numbers_are_read_as_they_were_written(number in any::<u64>(), shift in 0u32..64) {
             let number = number >> shift;
-            let mut output = Output::default();
+            let mut output = FileOutput::default();
             output.vint(number);
             let bits = u64::BITS - number.leading_zeros();
             prop_assert_eq!(output.bytes.len() as u32, bits.div_ceil(7).clamp(1, 9));
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn signs_are_the_lowest_bit() {
         for (number, expected) in [(0, 0), (-1, 1), (1, 2), (i64::MAX, u64::MAX - 1), (i64::MIN, u64::MAX)] {
-            let mut output = Output::default();
+            let mut output = FileOutput::default();
             output.signed_vint(number);
             assert_eq!(read(output), expected);
         }

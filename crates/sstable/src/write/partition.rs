@@ -15,7 +15,7 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::super::counter::global_context;
-use super::output::Output;
+use super::output::FileOutput;
 use super::statistics::Baselines;
 use base::model::{Cell, CellKind, DeletionTime};
 
@@ -54,6 +54,17 @@ pub enum RangeBound {
         /// The deletion of the one that begins.
         starting: DeletionTime,
     },
+}
+
+impl RangeBound {
+    /// Returns the deletions of the tombstones, the one that ends first.
+    pub(super) fn deletions(&self) -> impl Iterator<Item = DeletionTime> {
+        let (first, second) = match *self {
+            RangeBound::Start { deletion } | RangeBound::End { deletion } => (deletion, None),
+            RangeBound::Boundary { ending, starting } => (ending, Some(starting)),
+        };
+        [first].into_iter().chain(second)
+    }
 }
 
 /// A row, or a bound.
@@ -118,7 +129,7 @@ impl Unfiltered {
     }
 
     /// Writes the clustering as the entry of a block has it.
-    fn put_prefix(&self, lengths: &Lengths, out: &mut Output) {
+    fn put_prefix(&self, lengths: &Lengths, out: &mut FileOutput) {
         out.u8(self.kind());
         if let Unfiltered::Bound { clustering, .. } = self {
             out.put(&u16::try_from(clustering.len()).unwrap_or(u16::MAX).to_be_bytes());
@@ -127,8 +138,8 @@ impl Unfiltered {
     }
 
     /// Writes the row or bound. `before` is the size of the one before it.
-    fn put(&self, before: u64, baselines: &Baselines, lengths: &Lengths, out: &mut Output) {
-        let mut body = Output::default();
+    fn put(&self, before: u64, baselines: &Baselines, lengths: &Lengths, out: &mut FileOutput) {
+        let mut body = FileOutput::default();
         // 3.x reads backwards with it.
         body.vint(before);
         match self {
@@ -140,15 +151,7 @@ impl Unfiltered {
             Unfiltered::Bound { bound, .. } => {
                 out.u8(IS_BOUND);
                 self.put_prefix(lengths, out);
-                match bound {
-                    RangeBound::Start { deletion } | RangeBound::End { deletion } => {
-                        baselines.put_deletion(*deletion, &mut body);
-                    }
-                    RangeBound::Boundary { ending, starting } => {
-                        baselines.put_deletion(*ending, &mut body);
-                        baselines.put_deletion(*starting, &mut body);
-                    }
-                }
+                bound.deletions().for_each(|deletion| baselines.put_deletion(deletion, &mut body));
             }
         }
         out.vint_bytes(&body.bytes);
@@ -169,7 +172,7 @@ impl Unfiltered {
 }
 
 /// Writes clustering values: two bits for each that is null or empty, then the others. There are at most two.
-fn put_clustering(values: &[Bytes], lengths: &Lengths, out: &mut Output) {
+fn put_clustering(values: &[Bytes], lengths: &Lengths, out: &mut FileOutput) {
     if values.is_empty() {
         return;
     }
@@ -182,14 +185,14 @@ fn put_clustering(values: &[Bytes], lengths: &Lengths, out: &mut Output) {
     }
 }
 
-fn put_value(value: &[u8], length: Option<u64>, out: &mut Output) {
+fn put_value(value: &[u8], length: Option<u64>, out: &mut FileOutput) {
     match length {
         Some(_) => out.put(value),
         None => out.vint_bytes(value),
     }
 }
 
-fn put_cell(cell: &Cell, baselines: &Baselines, lengths: &Lengths, out: &mut Output) {
+fn put_cell(cell: &Cell, baselines: &Baselines, lengths: &Lengths, out: &mut FileOutput) {
     let value = match cell.kind {
         CellKind::Deleted { .. } => Bytes::new(),
         CellKind::Counter | CellKind::Increment => {
@@ -218,7 +221,7 @@ fn put_cell(cell: &Cell, baselines: &Baselines, lengths: &Lengths, out: &mut Out
 }
 
 /// Writes a deletion with its whole numbers. A partition that was not deleted has others than the server's own.
-fn put_whole_deletion(deletion: DeletionTime, out: &mut Output) {
+fn put_whole_deletion(deletion: DeletionTime, out: &mut FileOutput) {
     let (at_s, at) = match deletion.is_deleted() {
         true => (deletion.local_deletion_time, deletion.marked_for_delete_at),
         false => (i32::MAX, i64::MIN),
@@ -229,9 +232,9 @@ fn put_whole_deletion(deletion: DeletionTime, out: &mut Output) {
 
 /// The blocks of rows of a partition.
 #[derive(Default)]
-struct Blocks {
+struct RowBlocks {
     /// Their entries, one after the other.
-    entries: Output,
+    entries: FileOutput,
     offsets: Vec<u32>,
 }
 
@@ -241,14 +244,14 @@ impl Partition {
         &self,
         baselines: &Baselines,
         lengths: &Lengths,
-        data: &mut Output,
-        index: &mut Output,
+        data: &mut FileOutput,
+        index: &mut FileOutput,
     ) {
         let start = data.bytes.len();
         data.short_bytes(&self.key);
         put_whole_deletion(self.deletion, data);
         let head_bytes = data.bytes.len() - start;
-        let mut blocks = Blocks::default();
+        let mut blocks = RowBlocks::default();
         let mut row_start = 0;
         let mut block: Option<(usize, &Unfiltered)> = None;
         let mut open = None;
@@ -271,7 +274,7 @@ impl Partition {
             index.vint(0);
             return;
         }
-        let mut entry = Output::default();
+        let mut entry = FileOutput::default();
         entry.vint(head_bytes as u64);
         put_whole_deletion(self.deletion, &mut entry);
         entry.vint(blocks.offsets.len() as u64);
@@ -281,7 +284,7 @@ impl Partition {
     }
 }
 
-impl Blocks {
+impl RowBlocks {
     /// Adds the entry of a block: its first and last item, and its place in the partition.
     fn add(
         &mut self,

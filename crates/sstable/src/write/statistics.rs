@@ -7,8 +7,8 @@
 //! Histograms have the form of 3.11: their buckets grow by a fifth. The cardinality of keys is left out; a server
 //! estimates it from the Index.
 
-use super::output::Output;
-use super::partition::{Partition, RangeBound, Unfiltered};
+use super::output::FileOutput;
+use super::partition::{Partition, Unfiltered};
 use super::writer::WrittenColumns;
 use crate::statistics::{DELETION_EPOCH_S, HEADER, STATISTICS, TIMESTAMP_EPOCH_US, VALIDATION};
 use base::model::{CellKind, DeletionTime};
@@ -53,15 +53,9 @@ impl Baselines {
                         found.see(cell.timestamp);
                         found.see_kind(cell.kind);
                     }
-                    Unfiltered::Bound { bound, .. } => match bound {
-                        RangeBound::Start { deletion } | RangeBound::End { deletion } => {
-                            found.see_deletion(*deletion);
-                        }
-                        RangeBound::Boundary { ending, starting } => {
-                            found.see_deletion(*ending);
-                            found.see_deletion(*starting);
-                        }
-                    },
+                    Unfiltered::Bound { bound, .. } => {
+                        bound.deletions().for_each(|deletion| found.see_deletion(deletion));
+                    }
                 }
             }
             found.rows += cells;
@@ -113,23 +107,23 @@ impl Baselines {
         self.deletion_times.map_or(DELETION_EPOCH_S, |(least, _)| least)
     }
 
-    pub fn put_timestamp(&self, timestamp: i64, out: &mut Output) {
+    pub fn put_timestamp(&self, timestamp: i64, out: &mut FileOutput) {
         out.vint(timestamp.wrapping_sub(self.least_timestamp()).cast_unsigned());
     }
 
-    pub fn put_deletion_time(&self, at_s: i32, out: &mut Output) {
+    pub fn put_deletion_time(&self, at_s: i32, out: &mut FileOutput) {
         // As wide as a long of Java, whose sign is extended.
         out.vint(i64::from(at_s.wrapping_sub(self.least_deletion_time())).cast_unsigned());
     }
 
-    pub fn put_deletion(&self, deletion: DeletionTime, out: &mut Output) {
+    pub fn put_deletion(&self, deletion: DeletionTime, out: &mut FileOutput) {
         self.put_timestamp(deletion.marked_for_delete_at, out);
         self.put_deletion_time(deletion.local_deletion_time, out);
     }
 
     /// Returns the component. `sizes` are the sizes of the partitions in bytes.
-    pub fn statistics(&self, columns: &WrittenColumns, partitioner: &str, sizes: &[u64]) -> Output {
-        let mut validation = Output::default();
+    pub fn statistics(&self, columns: &WrittenColumns, partitioner: &str, sizes: &[u64]) -> FileOutput {
+        let mut validation = FileOutput::default();
         validation.short_bytes(partitioner.as_bytes());
         validation.f64(FILTER_RATE);
         let parts = [
@@ -137,7 +131,7 @@ impl Baselines {
             (STATISTICS, self.statistics_part(sizes)),
             (HEADER, self.header_part(columns)),
         ];
-        let mut out = Output::default();
+        let mut out = FileOutput::default();
         out.i32(3);
         let mut offset = 4 + 8 * parts.len();
         for (kind, part) in &parts {
@@ -149,8 +143,8 @@ impl Baselines {
         out
     }
 
-    fn statistics_part(&self, sizes: &[u64]) -> Output {
-        let mut out = Output::default();
+    fn statistics_part(&self, sizes: &[u64]) -> FileOutput {
+        let mut out = FileOutput::default();
         put_histogram(SIZE_BUCKETS, sizes, &mut out);
         put_histogram(CELL_BUCKETS, &self.cells_of_partitions, &mut out);
         put_no_log_position(&mut out);
@@ -185,8 +179,8 @@ impl Baselines {
         out
     }
 
-    fn header_part(&self, columns: &WrittenColumns) -> Output {
-        let mut out = Output::default();
+    fn header_part(&self, columns: &WrittenColumns) -> FileOutput {
+        let mut out = FileOutput::default();
         out.vint(self.least_timestamp().wrapping_sub(TIMESTAMP_EPOCH_US).cast_unsigned());
         let least_s = self.least_deletion_time().wrapping_sub(DELETION_EPOCH_S);
         out.vint(i64::from(least_s).cast_unsigned());
@@ -204,12 +198,12 @@ impl Baselines {
     }
 }
 
-fn put_no_log_position(out: &mut Output) {
+fn put_no_log_position(out: &mut FileOutput) {
     out.i64(-1);
     out.i32(0);
 }
 
-fn put_histogram(buckets: usize, values: &[u64], out: &mut Output) {
+fn put_histogram(buckets: usize, values: &[u64], out: &mut FileOutput) {
     let mut offsets: Vec<u64> = vec![1];
     while offsets.len() < buckets {
         let last = offsets.last().copied().unwrap_or(1);

@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::output::Output;
+use super::output::FileOutput;
 use super::partition::{Lengths, Partition, Unfiltered};
 use super::statistics::Baselines;
 use crate::error::SstableError;
@@ -71,7 +71,7 @@ impl SstableWriter {
             self.check(partition).map_err(|why| SstableError::unsupported(&data_path, why))?;
         }
         let baselines = Baselines::of(partitions);
-        let (mut data, mut index) = (Output::default(), Output::default());
+        let (mut data, mut index) = (FileOutput::default(), FileOutput::default());
         let mut sizes = Vec::with_capacity(partitions.len());
         for partition in partitions {
             let start = data.bytes.len();
@@ -79,7 +79,7 @@ impl SstableWriter {
             sizes.push((data.bytes.len() - start) as u64);
         }
         let statistics = baselines.statistics(&self.columns, self.partitioner.class_name(), &sizes);
-        let mut sums = Output::default();
+        let mut sums = FileOutput::default();
         sums.i32(i32::try_from(BLOCK_BYTES).unwrap_or_default());
         data.bytes.chunks(BLOCK_BYTES).for_each(|block| sums.u32(crc32fast::hash(block)));
         let digest = crc32fast::hash(&data.bytes).to_string();

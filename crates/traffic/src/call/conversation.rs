@@ -8,11 +8,11 @@ use super::super::value::{Fields, Value};
 use super::super::{Protocol, ThriftMessage};
 use super::thrift_place::{effect_of, method_of, place_of};
 use super::{
-    Answer, Call, CallError, Effect, NativeReply, NativeRequest, PreparedTexts, ReplyContent, Request,
+    Answer, Call, CallEffect, CallError, NativeReply, NativeRequest, PreparedTexts, ReplyContent, Request,
     StatementText, StatementWords,
 };
 use crate::limits::TRAFFIC_PREPARED_OF_CONNECTION_MAX;
-use crate::report::Interface;
+use crate::report::CallInterface;
 use base::compat::features::ApiGeneration;
 use cql_syntax::limits::STATEMENT_BYTES_MAX;
 use wire::native::RequestCode;
@@ -30,10 +30,12 @@ pub struct Conversation {
 }
 
 impl Conversation {
+    /// Begins with the first message of a connection.
     pub fn new(protocol: Protocol) -> Conversation {
         Conversation { protocol, keyspace: None, generation: None, prepared: HashMap::new() }
     }
 
+    /// Returns the protocol of the connection.
     pub fn protocol(&self) -> Protocol {
         self.protocol
     }
@@ -51,9 +53,8 @@ impl Conversation {
     pub fn request(&mut self, message: &Bytes, prepared: &PreparedTexts) -> Result<Call, CallError> {
         match self.protocol {
             Protocol::Thrift { is_framed } => {
-                let transport = if is_framed { Transport::Framed } else { Transport::Unframed };
                 let decoded = ThriftMessage::read(message)?;
-                Ok(self.thrift_call(decoded, message.clone(), transport))
+                Ok(self.thrift_call(decoded, message.clone(), Protocol::transport(is_framed)))
             }
             Protocol::Native => Ok(self.native_call(NativeRequest::read(message)?, prepared)),
         }
@@ -104,14 +105,13 @@ impl Conversation {
         let generation = found.map(|(method, _)| method.generation()).or(self.generation);
         let effect = words.as_ref().map(|words| words.effect);
         // Preparing changes nothing.
-        let effect = if method.starts_with("prepare_") { Some(Effect::Session) } else { effect };
-        let used = |words: StatementWords| (words.keyspace, words.table);
-        let (of_statement, table) = words.map(used).unwrap_or_default();
+        let effect = if method.starts_with("prepare_") { Some(CallEffect::Session) } else { effect };
+        let (of_statement, table) = words.map(|words| (words.keyspace, words.table)).unwrap_or_default();
         Call {
-            interface: Interface::Thrift(generation.unwrap_or(ApiGeneration::AfterSetKeyspace)),
+            interface: CallInterface::Thrift(generation.unwrap_or(ApiGeneration::AfterSetKeyspace)),
             keyspace: place.keyspace.or(of_statement).or_else(|| self.keyspace.clone()),
             family: place.family.or(table),
-            effect: found.map_or(Effect::Session, |_| effect_of(&method, effect)),
+            effect: found.map_or(CallEffect::Session, |_| effect_of(&method, effect)),
             statement,
             method,
             request: Request::Thrift { message, bytes },
@@ -170,11 +170,11 @@ impl Conversation {
         let words: Vec<_> = texts.iter().map(|text| StatementWords::of(text)).collect();
         let code = request.code;
         let effect = match code {
-            RequestCode::Batch => Effect::Write,
+            RequestCode::Batch => CallEffect::Write,
             RequestCode::Query | RequestCode::Execute => {
-                words.first().map_or(Effect::Session, |words| words.effect)
+                words.first().map_or(CallEffect::Session, |words| words.effect)
             }
-            _ => Effect::Session,
+            _ => CallEffect::Session,
         };
         let is_same = |of: fn(&StatementWords) -> &Option<String>| {
             let first = words.first().map(of).cloned().flatten();
@@ -186,7 +186,7 @@ impl Conversation {
         };
         Call {
             method: verb.filter(|verb| !verb.is_empty()).unwrap_or_else(|| code.name().to_owned()),
-            interface: Interface::Native(request.frame.version.number()),
+            interface: CallInterface::Native(request.frame.version.number()),
             keyspace: is_same(|words| &words.keyspace).or_else(|| self.keyspace.clone()),
             family: is_same(|words| &words.table),
             effect,
@@ -208,7 +208,7 @@ mod tests {
         ThriftMessage { name: name.into(), kind, seqid: 1, fields }.write()
     }
 
-    fn place(call: &Call) -> (Option<&str>, Option<&str>, Effect) {
+    fn place(call: &Call) -> (Option<&str>, Option<&str>, CallEffect) {
         (call.keyspace.as_deref(), call.family.as_deref(), call.effect)
     }
 
@@ -226,13 +226,13 @@ mod tests {
         exchange("set_keyspace", r#"{"1": {"t": "None"}}"#, refused);
         let parent = r#"{"s": {"3": {"t": "Posts"}}}"#;
         let insert = exchange("insert", &format!(r#"{{"1": {{"t": "k"}}, "2": {parent}}}"#), "{}");
-        assert_eq!(place(&insert), (Some("Blog"), Some("Posts"), Effect::Write));
-        assert_eq!(insert.interface, Interface::Thrift(ApiGeneration::AfterSetKeyspace));
+        assert_eq!(place(&insert), (Some("Blog"), Some("Posts"), CallEffect::Write));
+        assert_eq!(insert.interface, CallInterface::Thrift(ApiGeneration::AfterSetKeyspace));
         let text = r#"{"1": {"t": "SELECT * FROM t WHERE k = ?"}, "2": {"i": 2}}"#;
         let prepare = exchange("prepare_cql3_query", text, r#"{"0": {"s": {"1": {"i": 9}}}}"#);
-        assert_eq!(prepare.effect, Effect::Session);
+        assert_eq!(prepare.effect, CallEffect::Session);
         let execute = exchange("execute_prepared_cql3_query", r#"{"1": {"i": 9}}"#, "{}");
-        assert_eq!(place(&execute), (Some("Blog"), Some("t"), Effect::Read));
+        assert_eq!(place(&execute), (Some("Blog"), Some("t"), CallEffect::Read));
         assert_eq!(execute.statement.as_deref(), Some("SELECT * FROM t WHERE k = ?"));
     }
 
@@ -242,12 +242,12 @@ mod tests {
         let mut connection = Conversation::new(Protocol::Thrift { is_framed: false });
         let fields = r#"{"1": {"t": "Blog"}, "2": {"t": "k"}, "3": {"s": {"3": {"t": "Posts"}}}}"#;
         let get = connection.request(&message("get", MessageKind::Call, fields), &prepared).unwrap();
-        assert_eq!(place(&get), (Some("Blog"), Some("Posts"), Effect::Read));
-        assert_eq!(get.interface, Interface::Thrift(ApiGeneration::WithKeyspace));
+        assert_eq!(place(&get), (Some("Blog"), Some("Posts"), CallEffect::Read));
+        assert_eq!(get.interface, CallInterface::Thrift(ApiGeneration::WithKeyspace));
         let fields = r#"{"1": {"t": "Table1"}, "2": {"t": "k"}, "3": {"t": "Standard1:a"}, "4": {"t": "v"}}"#;
         let insert = connection.request(&message("insert", MessageKind::Call, fields), &prepared).unwrap();
-        assert_eq!(place(&insert), (Some("Table1"), Some("Standard1"), Effect::Write));
-        assert_eq!(insert.interface, Interface::Thrift(ApiGeneration::WithTextPaths));
+        assert_eq!(place(&insert), (Some("Table1"), Some("Standard1"), CallEffect::Write));
+        assert_eq!(insert.interface, CallInterface::Thrift(ApiGeneration::WithTextPaths));
     }
 
     #[test]
@@ -263,13 +263,13 @@ mod tests {
         let call = connection.request(&query, &prepared).unwrap();
         connection.reply(&call, &frame(true, 8, b"\0\0\0\x03\0\x02ks"), &mut prepared).unwrap();
         let call = connection.request(&frame(false, 0x09, b"\0\0\0\x0fSELECT a FROM t"), &prepared).unwrap();
-        assert_eq!((&call.method[..], call.effect), ("PREPARE", Effect::Session));
+        assert_eq!((&call.method[..], call.effect), ("PREPARE", CallEffect::Session));
         connection.reply(&call, &frame(true, 8, b"\0\0\0\x04\0\x02id"), &mut prepared).unwrap();
         let mut other = Conversation::new(Protocol::Native);
         let execute = other.request(&frame(false, 0x0a, b"\0\x02id\0\x01\0"), &prepared).unwrap();
         assert_eq!(&execute.method[..], "SELECT");
-        assert_eq!(place(&execute), (None, Some("t"), Effect::Read));
+        assert_eq!(place(&execute), (None, Some("t"), CallEffect::Read));
         let execute = connection.request(&frame(false, 0x0a, b"\0\x02id\0\x01\0"), &prepared).unwrap();
-        assert_eq!(place(&execute), (Some("ks"), Some("t"), Effect::Read));
+        assert_eq!(place(&execute), (Some("ks"), Some("t"), CallEffect::Read));
     }
 }

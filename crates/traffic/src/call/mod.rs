@@ -16,14 +16,14 @@ use bytes::Bytes;
 
 pub use conversation::Conversation;
 pub use native_frame::NativeFrame;
-pub use native_reply::{Column, NativeReply, ReplyContent, Rows};
-pub use native_request::{NativeRequest, NativeStatement, Part, StatementText};
+pub use native_reply::{NativeReply, ReplyContent, ResultColumn, ResultRows};
+pub use native_request::{HandlePart, NativeRequest, NativeStatement, StatementText};
 pub use prepared_texts::PreparedTexts;
 pub use statement::StatementWords;
 pub use thrift_place::{method_of, result_of};
 
 use super::ThriftMessage;
-use super::report::{CqlValue, Interface, ReproducedRequest};
+use super::report::{CallInterface, CallOutcome, ComparedCall, CqlValue, ReproducedRequest};
 use super::value::ValueError;
 use base::model::BoundValue;
 use wire::native::{BodyError, RequestCode};
@@ -31,12 +31,16 @@ use wire::native::{BodyError, RequestCode};
 /// Why a message of a recording cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
+    /// A Thrift message is damaged, or has too many values.
     #[error(transparent)]
     Value(#[from] ValueError),
+    /// The frame is cut, or has another version.
     #[error("the bytes are not one native frame of version 1 to 5")]
     Frame,
+    /// The frame has an opcode that its side does not send.
     #[error("unknown opcode {0:#04x}")]
     Opcode(u8),
+    /// The body of a frame is damaged.
     #[error("{0}")]
     Body(String),
 }
@@ -49,7 +53,8 @@ impl From<BodyError> for CallError {
 
 /// The effect of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum CallEffect {
+    /// Changes nothing.
     Read,
     /// Changes data, the schema, users or rights.
     Write,
@@ -62,27 +67,40 @@ pub enum Effect {
 pub struct Call {
     /// The Thrift method; for the native protocol the first word of the statement, or the opcode.
     pub method: String,
-    pub interface: Interface,
+    /// The interface of the client, as far as the call shows it.
+    pub interface: CallInterface,
+    /// The keyspace that the call names, or else the one of its connection.
     pub keyspace: Option<String>,
     /// The column family; `None` if the call has none or several.
     pub family: Option<String>,
-    pub effect: Effect,
+    /// The effect of the call on the data of the server.
+    pub effect: CallEffect,
     /// The CQL statement, if the call has exactly one whose text is known.
     pub statement: Option<String>,
+    /// The message.
     pub request: Request,
 }
 
 /// The request of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
-    Thrift { message: ThriftMessage, bytes: Bytes },
+    /// A Thrift message, without the length of its frame.
+    Thrift {
+        /// The decoded message.
+        message: ThriftMessage,
+        /// The same as it was sent.
+        bytes: Bytes,
+    },
+    /// A frame of the native protocol.
     Native(NativeRequest),
 }
 
 /// A decoded reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
+    /// A Thrift message.
     Thrift(ThriftMessage),
+    /// A frame of the native protocol.
     Native(NativeReply),
 }
 
@@ -100,14 +118,33 @@ impl Answer {
 }
 
 impl Call {
+    /// Returns whether the call changes data, the schema, users or rights.
     pub fn is_write(&self) -> bool {
-        self.effect == Effect::Write
+        self.effect == CallEffect::Write
     }
 
     /// Returns whether the server does not answer the call.
     pub fn is_oneway(&self) -> bool {
         use wire::thrift::MessageKind;
         matches!(&self.request, Request::Thrift { message, .. } if message.kind == MessageKind::Oneway)
+    }
+
+    /// Returns the call for a report, without its answers.
+    pub fn compared<'a>(&'a self, number: u64, at_us: i64, client: &'a str) -> ComparedCall<'a> {
+        ComparedCall {
+            call: number,
+            at_us,
+            method: &self.method,
+            keyspace: self.keyspace.as_deref().unwrap_or_default(),
+            family: self.family.as_deref().unwrap_or_default(),
+            interface: self.interface,
+            client,
+            is_write: self.is_write(),
+            recorded_us: None,
+            candidate_us: None,
+            rules: &[],
+            outcome: CallOutcome::Equal,
+        }
     }
 
     /// Returns the request for a reproduction of a difference.

@@ -1,21 +1,25 @@
 //! The header of a recorded native frame.
 
-use bytes::{Buf, BufMut, Bytes, BytesMut};
+use bytes::{BufMut, Bytes, BytesMut};
 
 use super::CallError;
+use crate::native_head::{FROM_SERVER, NativeHead};
 use wire::native::ProtocolVersion;
-
-/// The highest bit of the version in frames of a server.
-const FROM_SERVER: u8 = 0x80;
 
 /// A frame of a client or a server, with a decompressed body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NativeFrame {
+    /// The version of the protocol.
     pub version: ProtocolVersion,
+    /// Whether a server has sent it.
     pub is_from_server: bool,
+    /// The flags, as `wire::native::flag` names them.
     pub flags: u8,
+    /// The stream, which a reply has from its request.
     pub stream: i16,
+    /// The opcode.
     pub opcode: u8,
+    /// The bytes behind the header.
     pub body: Bytes,
 }
 
@@ -26,18 +30,11 @@ impl NativeFrame {
     ///
     /// If the version is not supported, or the bytes are not one frame.
     pub fn read(message: &Bytes) -> Result<NativeFrame, CallError> {
-        let first = message.first().copied().ok_or(CallError::Frame)?;
-        let version = ProtocolVersion::of_number(first & !FROM_SERVER).ok_or(CallError::Frame)?;
-        let mut header = message.get(1..version.header_bytes()).ok_or(CallError::Frame)?;
-        let flags = header.get_u8();
-        let stream =
-            if version < ProtocolVersion::V3 { i16::from(header.get_i8()) } else { header.get_i16() };
-        let opcode = header.get_u8();
+        let head = NativeHead::read(message).ok().flatten();
+        let head = head.filter(|head| head.frame_bytes() == message.len()).ok_or(CallError::Frame)?;
+        let NativeHead { version, is_from_server, flags, stream, opcode, .. } = head;
         let body = message.slice(version.header_bytes()..);
-        if header.get_u32() as usize != body.len() {
-            return Err(CallError::Frame);
-        }
-        Ok(NativeFrame { version, is_from_server: first & FROM_SERVER != 0, flags, stream, opcode, body })
+        Ok(NativeFrame { version, is_from_server, flags, stream, opcode, body })
     }
 
     /// Returns the bytes of the frame. Streams above 127 do not fit into versions 1 and 2, and are cut.

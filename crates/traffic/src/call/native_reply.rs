@@ -4,14 +4,8 @@ use bytes::Bytes;
 
 use super::column_type::read_type;
 use super::{CallError, NativeFrame};
-use wire::native::{BodyReader, ProtocolVersion};
-
-/// The flags of a frame that say what precedes the reply in its body.
-mod flag {
-    pub const TRACING: u8 = 0x02;
-    pub const CUSTOM_PAYLOAD: u8 = 0x04;
-    pub const WARNING: u8 = 0x08;
-}
+use crate::native_message::TRACE_ID_BYTES;
+use wire::native::{BodyReader, ProtocolVersion, flag};
 
 /// The flags of a result's metadata.
 mod metadata_flag {
@@ -21,39 +15,51 @@ mod metadata_flag {
     pub const CHANGED: u32 = 0x08;
 }
 
-/// Length of the id of a trace.
-const TRACE_ID_BYTES: usize = 16;
-
 /// A reply, decoded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NativeReply {
+    /// The frame of the reply.
     pub frame: NativeFrame,
+    /// The warnings of the server (from version 4 on).
     pub warnings: Vec<String>,
+    /// The answer.
     pub content: ReplyContent,
 }
 
+/// The answer of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReplyContent {
+    /// The call failed.
     Error {
+        /// The code of the error.
         code: u32,
+        /// The message for the user.
         text: String,
         /// The fields of the code.
         fields: Bytes,
     },
+    /// The connection is open.
     Ready,
     /// The class of the authenticator.
     Authenticate(String),
+    /// The answer to OPTIONS.
     Supported,
+    /// The statement has no result.
     Void,
-    Rows(Rows),
+    /// The result of a query.
+    Rows(ResultRows),
+    /// The keyspace that USE has selected.
     Keyspace(String),
+    /// A statement was prepared.
     Prepared {
+        /// The id of the statement.
         id: Bytes,
         /// The id of the columns (version 5).
         result_id: Option<Bytes>,
         /// The types of the markers and of the result.
         metadata: Bytes,
     },
+    /// The change of the schema, as the server has written it.
     SchemaChange(Bytes),
     /// The login continues or has succeeded.
     Authentication(Bytes),
@@ -61,20 +67,25 @@ pub enum ReplyContent {
 
 /// The rows of a result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rows {
+pub struct ResultRows {
     /// Empty if the client knows the columns and wanted no metadata.
-    pub columns: Vec<Column>,
+    pub columns: Vec<ResultColumn>,
     /// Where the next page begins.
     pub paging_state: Option<Bytes>,
     /// The new id of the columns, if they have changed (version 5).
     pub result_id: Option<Bytes>,
+    /// The values, by rows and columns. `None` is null.
     pub rows: Vec<Vec<Option<Bytes>>>,
 }
 
+/// A column of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
+pub struct ResultColumn {
+    /// The keyspace of the table.
     pub keyspace: String,
+    /// The table.
     pub table: String,
+    /// The name of the column, or the expression of the query.
     pub name: String,
     /// The type as CQL writes it.
     pub cql_type: String,
@@ -133,7 +144,7 @@ fn result(frame: &NativeFrame, mut body: BodyReader) -> Result<ReplyContent, Cal
     })
 }
 
-fn rows(body: &mut BodyReader) -> Result<Rows, CallError> {
+fn rows(body: &mut BodyReader) -> Result<ResultRows, CallError> {
     let flags = body.u32()?;
     let width = count(body, 0)?;
     let paging_state = if flags & metadata_flag::MORE_PAGES != 0 { body.bytes()? } else { None };
@@ -147,7 +158,7 @@ fn rows(body: &mut BodyReader) -> Result<Rows, CallError> {
                 Some(global) => global.clone(),
                 None => (body.string()?, body.string()?),
             };
-            columns.push(Column { keyspace, table, name: body.string()?, cql_type: read_type(body)? });
+            columns.push(ResultColumn { keyspace, table, name: body.string()?, cql_type: read_type(body)? });
         }
     }
     // A value has at least its length, so the rest of the body limits the rows.
@@ -160,7 +171,7 @@ fn rows(body: &mut BodyReader) -> Result<Rows, CallError> {
         }
         rows.push(row);
     }
-    Ok(Rows { columns, paging_state, result_id, rows })
+    Ok(ResultRows { columns, paging_state, result_id, rows })
 }
 
 /// Reads a count of elements that have at least `each_min` bytes. 0: any length.

@@ -10,50 +10,55 @@ use bytes::{BufMut, Bytes, BytesMut};
 
 use super::{CallError, NativeFrame};
 use base::model::BoundValue;
-use wire::native::{BodyReader, ProtocolVersion, RequestCode};
+use wire::native::{BodyReader, ProtocolVersion, RequestCode, flag};
 
 /// The flags of a statement's parameters.
-mod flag {
+mod parameter_flag {
     pub const VALUES: u32 = 0x01;
     pub const PAGE_SIZE: u32 = 0x04;
     pub const PAGING_STATE: u32 = 0x08;
     pub const NAMES: u32 = 0x40;
 }
-/// The flag of a frame whose body begins with a custom payload.
-const CUSTOM_PAYLOAD: u8 = 0x04;
 
 /// A request, decoded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NativeRequest {
+    /// The frame of the request.
     pub frame: NativeFrame,
+    /// The opcode.
     pub code: RequestCode,
     /// The options of STARTUP. Empty for other requests.
     pub options: BTreeMap<String, String>,
     /// The statement of QUERY, PREPARE and EXECUTE; the statements of BATCH.
     pub statements: Vec<NativeStatement>,
     /// The id of the columns that the client knows (EXECUTE of version 5).
-    pub result_id: Option<Part>,
+    pub result_id: Option<HandlePart>,
     /// Where the page begins that is requested.
-    pub paging_state: Option<Part>,
+    pub paging_state: Option<HandlePart>,
 }
 
 /// A statement of a request, with its values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NativeStatement {
+    /// The text, or the id that stands for it.
     pub text: StatementText,
+    /// The values that are bound to it.
     pub values: Vec<BoundValue>,
 }
 
+/// A statement in a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StatementText {
+    /// The text.
     Text(String),
     /// The id of a prepared statement.
-    Prepared(Part),
+    Prepared(HandlePart),
 }
 
 /// Bytes of a body that other servers have other ones for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct HandlePart {
+    /// The bytes without their length.
     pub bytes: Bytes,
     /// The position in the body, with the length field before the bytes.
     range: Range<usize>,
@@ -80,7 +85,7 @@ impl NativeRequest {
             frame,
         };
         let mut body = Body::of(&request.frame);
-        if request.frame.flags & CUSTOM_PAYLOAD != 0 {
+        if request.frame.flags & flag::CUSTOM_PAYLOAD != 0 {
             body.reader.skip_payload()?;
         }
         match code {
@@ -126,13 +131,14 @@ impl NativeRequest {
             ProtocolVersion::V5 => body.reader.u32()?,
             _ => body.reader.u8()?.into(),
         };
+        let has = |flag: u32| flags & flag != 0;
         let values =
-            if flags & flag::VALUES == 0 { Vec::new() } else { body.values(flags & flag::NAMES != 0)? };
+            if has(parameter_flag::VALUES) { body.values(has(parameter_flag::NAMES))? } else { Vec::new() };
         self.statements.push(NativeStatement { text, values });
-        if flags & flag::PAGE_SIZE != 0 {
+        if has(parameter_flag::PAGE_SIZE) {
             body.reader.i32()?;
         }
-        if flags & flag::PAGING_STATE != 0 {
+        if has(parameter_flag::PAGING_STATE) {
             self.paging_state = body.part()?;
         }
         Ok(())
@@ -152,7 +158,7 @@ impl NativeRequest {
     }
 
     /// Returns the ids of the prepared statements that the request executes.
-    pub fn prepared_ids(&self) -> impl Iterator<Item = &Part> {
+    pub fn prepared_ids(&self) -> impl Iterator<Item = &HandlePart> {
         self.statements.iter().filter_map(|statement| match &statement.text {
             StatementText::Prepared(id) => Some(id),
             StatementText::Text(_) => None,
@@ -161,7 +167,7 @@ impl NativeRequest {
 
     /// Returns the frame with other bytes in place of some parts of this request. The header has the stream of the
     /// request.
-    pub fn with_parts(&self, parts: &[(&Part, Bytes)]) -> NativeFrame {
+    pub fn with_parts(&self, parts: &[(&HandlePart, Bytes)]) -> NativeFrame {
         let mut parts: Vec<_> = parts.iter().collect();
         parts.sort_by_key(|(part, _)| part.range.start);
         let mut body = BytesMut::new();
@@ -195,16 +201,16 @@ impl Body {
         self.length - self.reader.bytes_left()
     }
 
-    fn short_part(&mut self) -> Result<Part, CallError> {
+    fn short_part(&mut self) -> Result<HandlePart, CallError> {
         let start = self.position();
         let bytes = self.reader.short_bytes()?;
-        Ok(Part { bytes, range: start..self.position(), length_bytes: 2 })
+        Ok(HandlePart { bytes, range: start..self.position(), length_bytes: 2 })
     }
 
-    fn part(&mut self) -> Result<Option<Part>, CallError> {
+    fn part(&mut self) -> Result<Option<HandlePart>, CallError> {
         let start = self.position();
         let bytes = self.reader.bytes()?;
-        Ok(bytes.map(|bytes| Part { bytes, range: start..self.position(), length_bytes: 4 }))
+        Ok(bytes.map(|bytes| HandlePart { bytes, range: start..self.position(), length_bytes: 4 }))
     }
 
     fn values(&mut self, has_names: bool) -> Result<Vec<BoundValue>, CallError> {

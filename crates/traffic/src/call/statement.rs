@@ -5,41 +5,34 @@
 
 use cql_syntax::{Token, TokenKind, tokens_of_any};
 
-use super::Effect;
+use super::CallEffect;
 
 /// A statement by its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatementWords {
     /// The first word in capitals: `SELECT`. Empty if the text has none.
     pub verb: String,
-    pub effect: Effect,
+    /// The effect, by the first word.
+    pub effect: CallEffect,
+    /// The keyspace, if the statement names it before the table.
     pub keyspace: Option<String>,
     /// The table; `None` if the statement has none or several.
     pub table: Option<String>,
-    /// Functions that return another value each time: `now`, `uuid`.
-    pub is_random: bool,
 }
 
-/// Functions whose values are new each time.
-const RANDOM_FUNCTIONS: [&str; 6] =
-    ["now", "uuid", "currenttimestamp", "currentdate", "currenttimeuuid", "currenttime"];
-
 impl StatementWords {
+    /// Describes a statement.
     pub fn of(text: &str) -> StatementWords {
         let words: Vec<Token> = tokens_of_any(text).filter(|token| token.kind != TokenKind::Hidden).collect();
         let verb = words.first().map(|token| token.raw(text).to_ascii_uppercase()).unwrap_or_default();
         let effect = match &verb[..] {
-            "SELECT" => Effect::Read,
+            "SELECT" => CallEffect::Read,
             "INSERT" | "UPDATE" | "DELETE" | "BEGIN" | "TRUNCATE" | "CREATE" | "ALTER" | "DROP" | "GRANT"
-            | "REVOKE" => Effect::Write,
-            _ => Effect::Session,
+            | "REVOKE" => CallEffect::Write,
+            _ => CallEffect::Session,
         };
-        let is_random = words.windows(2).any(|pair| {
-            pair[1].raw(text) == "("
-                && RANDOM_FUNCTIONS.iter().any(|name| name.eq_ignore_ascii_case(pair[0].raw(text)))
-        });
         let (keyspace, table) = table_of(&words, text, &verb);
-        StatementWords { verb, effect, keyspace, table, is_random }
+        StatementWords { verb, effect, keyspace, table }
     }
 
     /// Returns the keyspace that `USE` selects.
@@ -114,44 +107,37 @@ mod tests {
     #[test]
     fn statements_name_their_table() {
         for (text, effect, keyspace, table) in [
-            ("SELECT a FROM ks.T WHERE k = 'from x'", Effect::Read, Some("ks"), Some("t")),
-            ("select FIRST 3 '1'..'5' from \"Cf\"", Effect::Read, None, Some("Cf")),
-            ("INSERT INTO t (k) VALUES (now())", Effect::Write, None, Some("t")),
-            ("UPDATE t USING TTL 5 SET a = 1 WHERE k = 2", Effect::Write, None, Some("t")),
+            ("SELECT a FROM ks.T WHERE k = 'from x'", CallEffect::Read, Some("ks"), Some("t")),
+            ("select FIRST 3 '1'..'5' from \"Cf\"", CallEffect::Read, None, Some("Cf")),
+            ("INSERT INTO t (k) VALUES (now())", CallEffect::Write, None, Some("t")),
+            ("UPDATE t USING TTL 5 SET a = 1 WHERE k = 2", CallEffect::Write, None, Some("t")),
             (
                 "BEGIN BATCH UPDATE t SET a = 1 WHERE k = 2; INSERT INTO t (k) VALUES (1) APPLY BATCH",
-                Effect::Write,
+                CallEffect::Write,
                 None,
                 Some("t"),
             ),
             (
                 "BEGIN BATCH INSERT INTO a (k) VALUES (1); INSERT INTO b (k) VALUES (1) APPLY BATCH",
-                Effect::Write,
+                CallEffect::Write,
                 None,
                 None,
             ),
-            ("DELETE FROM t WHERE k = 1", Effect::Write, None, Some("t")),
-            ("TRUNCATE t", Effect::Write, None, Some("t")),
-            ("TRUNCATE TABLE t", Effect::Write, None, Some("t")),
-            ("CREATE TABLE IF NOT EXISTS ks.t (k int PRIMARY KEY)", Effect::Write, Some("ks"), Some("t")),
-            ("CREATE INDEX ON t (a)", Effect::Write, None, Some("t")),
-            ("CREATE KEYSPACE ks WITH x", Effect::Write, None, None),
-            ("USE ks", Effect::Session, None, None),
-            ("", Effect::Session, None, None),
-            ("\u{1}", Effect::Session, None, None),
+            ("DELETE FROM t WHERE k = 1", CallEffect::Write, None, Some("t")),
+            ("TRUNCATE t", CallEffect::Write, None, Some("t")),
+            ("TRUNCATE TABLE t", CallEffect::Write, None, Some("t")),
+            ("CREATE TABLE IF NOT EXISTS ks.t (k int PRIMARY KEY)", CallEffect::Write, Some("ks"), Some("t")),
+            ("CREATE INDEX ON t (a)", CallEffect::Write, None, Some("t")),
+            ("CREATE KEYSPACE ks WITH x", CallEffect::Write, None, None),
+            ("USE ks", CallEffect::Session, None, None),
+            ("", CallEffect::Session, None, None),
+            ("\u{1}", CallEffect::Session, None, None),
         ] {
             let words = StatementWords::of(text);
             let got = (words.effect, words.keyspace.as_deref(), words.table.as_deref());
             assert_eq!(got, (effect, keyspace, table), "{text}");
         }
     }
-
-    #[test]
-    fn statements_with_random_functions_are_found() {
-        assert!(StatementWords::of("INSERT INTO t (k) VALUES (NOW())").is_random);
-        assert!(!StatementWords::of("SELECT now FROM t WHERE a = 'now()'").is_random);
-    }
-
     #[test]
     fn use_names_a_keyspace() {
         assert_eq!(StatementWords::used_keyspace("USE Ks;").as_deref(), Some("ks"));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::value::{Fields, Value};
-use super::Effect;
+use super::CallEffect;
 use base::compat::features::ApiGeneration;
 use base::model::FieldRole;
 use wire::thrift::frame::Transport;
@@ -61,15 +61,15 @@ fn has_types(declared: &Type, value: &Value) -> bool {
 }
 
 /// Returns the effect of a call. `statement` is the effect of its statement, if it has one.
-pub fn effect_of(method: &str, statement: Option<Effect>) -> Effect {
+pub fn effect_of(method: &str, statement: Option<CallEffect>) -> CallEffect {
     let has_verb = |verbs: &[&str]| verbs.iter().any(|verb| method.starts_with(verb));
     match statement {
         Some(effect) => effect,
-        None if has_verb(&["get_string", "getString"]) => Effect::Session,
-        None if has_verb(&["get", "multiget"]) => Effect::Read,
-        None if has_verb(&["insert", "add", "remove", "batch", "atomic_batch", "cas"]) => Effect::Write,
-        None if has_verb(&["truncate", "system_"]) => Effect::Write,
-        None => Effect::Session,
+        None if has_verb(&["get_string", "getString"]) => CallEffect::Session,
+        None if has_verb(&["get", "multiget"]) => CallEffect::Read,
+        None if has_verb(&["insert", "add", "remove", "batch", "atomic_batch", "cas"]) => CallEffect::Write,
+        None if has_verb(&["truncate", "system_"]) => CallEffect::Write,
+        None => CallEffect::Session,
     }
 }
 

@@ -3,8 +3,8 @@
 /// Both runs so far, and the contents of the recording.
 #[derive(Debug, Clone, Copy)]
 pub struct Context {
-    pub recorded: Span,
-    pub candidate: Span,
+    pub recorded: RunSpan,
+    pub candidate: RunSpan,
     /// Whether a statement has called `uuid()`.
     pub has_random_uuids: bool,
     /// Whether a call has let the server set timestamps of columns: a statement, or `cas`.
@@ -13,7 +13,7 @@ pub struct Context {
 
 /// A span of time, in microseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub struct RunSpan {
     pub from_us: i64,
     pub to_us: i64,
 }
@@ -23,7 +23,7 @@ const CLOCKS_DIFFER_US: i64 = 60_000_000;
 /// Microseconds from 1582, when the times of UUIDs begin, to 1970.
 const UUID_EPOCH_US: i64 = 12_219_292_800_000_000;
 
-impl Span {
+impl RunSpan {
     /// Returns whether a time is within the span, as far as clocks agree.
     pub fn has(self, at_us: i64) -> bool {
         let (from, to) =
@@ -57,8 +57,8 @@ impl Context {
 
 /// Returns the version of a UUID; `None` if the bytes are none.
 fn version_of(uuid: &[u8]) -> Option<u8> {
-    let uuid = <&[u8; 16]>::try_from(uuid).ok()?;
-    (uuid[8] & 0xc0 == 0x80).then_some(uuid[6] >> 4)
+    let [_, _, _, _, _, _, version, _, variant, ..] = <[u8; 16]>::try_from(uuid).ok()?;
+    (variant & 0xc0 == 0x80).then_some(version >> 4)
 }
 
 /// Returns the time of a UUID of version 1, in microseconds since 1970.
@@ -78,7 +78,7 @@ pub mod testing {
 
     /// Returns the context of a recording of 100 seconds in 2001 that is replayed in 2017.
     pub fn context() -> Context {
-        let span = |from_s: i64| Span { from_us: from_s * 1_000_000, to_us: (from_s + 100) * 1_000_000 };
+        let span = |from_s: i64| RunSpan { from_us: from_s * 1_000_000, to_us: (from_s + 100) * 1_000_000 };
         Context {
             recorded: span(1_000_000_000),
             candidate: span(1_500_000_000),

@@ -25,7 +25,8 @@ const COLUMN_NAME: i16 = 1;
 
 /// Returns two answers without the parts that may differ, and adds the rules that account for them.
 pub fn without_what_differs(left: &Value, right: &Value, rules: &mut Vec<Rule>) -> (Value, Value) {
-    let ((left, left_rest), (right, right_rest)) = (Described::of(left), Described::of(right));
+    let ((left, left_rest), (right, right_rest)) =
+        (ComparedKeyspaces::of(left), ComparedKeyspaces::of(right));
     for (differs, rule) in [
         (left.system_keyspaces != right.system_keyspaces, Rule::SystemTables),
         (left.order != right.order, Rule::MapOrder),
@@ -40,7 +41,7 @@ pub fn without_what_differs(left: &Value, right: &Value, rules: &mut Vec<Rule>) 
 
 /// The parts that were taken from an answer.
 #[derive(Default)]
-struct Described {
+struct ComparedKeyspaces {
     /// The names or definitions of system keyspaces.
     system_keyspaces: Vec<Value>,
     /// The names of keyspaces, column families and columns, as they were listed.
@@ -49,10 +50,10 @@ struct Described {
     replication_factors: Vec<Option<Value>>,
 }
 
-impl Described {
+impl ComparedKeyspaces {
     /// Returns the parts that were taken, and the rest of the answer in the order of names.
-    fn of(answer: &Value) -> (Described, Value) {
-        let mut described = Described::default();
+    fn of(answer: &Value) -> (ComparedKeyspaces, Value) {
+        let mut described = ComparedKeyspaces::default();
         let rest = match answer.clone() {
             Value::List(of, items) => Value::List(of, described.keyspaces(items)).canonical(),
             Value::Set(of, items) => Value::Set(of, described.keyspaces(items)).canonical(),
@@ -120,8 +121,7 @@ fn is_system(keyspace: &Value) -> bool {
 /// Returns the number of a replication option.
 fn option(fields: &Fields, wanted: &[u8]) -> Option<i64> {
     let Some(Value::Map(_, _, options)) = fields.get(&OPTIONS) else { return None };
-    let is_wanted = |name: &Value| name.as_binary().is_some_and(|name| name == wanted);
-    let (_, number) = options.iter().find(|(name, _)| is_wanted(name))?;
+    let (_, number) = options.iter().find(|(name, _)| name.as_binary().is_some_and(|name| name == wanted))?;
     std::str::from_utf8(number.as_binary()?).ok()?.parse().ok()
 }
 

@@ -20,12 +20,12 @@ mod texts;
 mod thrift;
 mod tree;
 
-pub use context::{Context, Span};
+pub use context::{Context, RunSpan};
 pub use rule::Rule;
 pub use shown::shown;
 
 use super::call::{Answer, Call};
-use super::report::{Difference, DifferenceKind, Outcome};
+use super::report::{CallDifference, CallOutcome, DifferenceKind};
 
 /// The result of comparing two replies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -41,13 +41,13 @@ pub enum Compare {
     /// Equal, if there are rules by them.
     #[default]
     Equal,
-    Differs(Found),
+    Differs(FoundDifference),
     NotCompared(&'static str),
 }
 
 /// A difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundDifference {
     pub kind: DifferenceKind,
     /// The place in the reply; empty for the whole reply.
     pub path: String,
@@ -58,13 +58,13 @@ pub struct Found {
 /// Why a call is not compared.
 pub const NO_RECORDED_ANSWER: &str = "the recording has no answer";
 
-impl Found {
-    fn data(path: &str, recorded: Option<String>, candidate: Option<String>) -> Found {
-        Found { kind: DifferenceKind::Data, path: path.to_owned(), recorded, candidate }
+impl FoundDifference {
+    fn data(path: &str, recorded: Option<String>, candidate: Option<String>) -> FoundDifference {
+        FoundDifference { kind: DifferenceKind::Data, path: path.to_owned(), recorded, candidate }
     }
 
-    fn whole(kind: DifferenceKind, recorded: String, candidate: String) -> Found {
-        Found { kind, path: String::new(), recorded: Some(recorded), candidate: Some(candidate) }
+    fn whole(kind: DifferenceKind, recorded: String, candidate: String) -> FoundDifference {
+        FoundDifference { kind, path: String::new(), recorded: Some(recorded), candidate: Some(candidate) }
     }
 }
 
@@ -81,11 +81,11 @@ impl Comparison {
 
 impl Compare {
     /// Returns the outcome as reports have it.
-    pub fn outcome(&self) -> Outcome<'_> {
+    pub fn outcome(&self) -> CallOutcome<'_> {
         match self {
-            Compare::Equal => Outcome::Equal,
-            Compare::NotCompared(reason) => Outcome::NotCompared(reason),
-            Compare::Differs(found) => Outcome::Differs(Difference {
+            Compare::Equal => CallOutcome::Equal,
+            Compare::NotCompared(reason) => CallOutcome::NotCompared(reason),
+            Compare::Differs(found) => CallOutcome::Differs(CallDifference {
                 kind: found.kind,
                 path: &found.path,
                 recorded: found.recorded.as_deref(),
@@ -114,7 +114,7 @@ pub fn compare(
         (Some(Answer::Native(left)), Some(Answer::Native(right))) => {
             native::difference(call.keyspace.as_deref(), left, right, context, &mut rules)
         }
-        (Some(recorded), _) => Some(Found {
+        (Some(recorded), _) => Some(FoundDifference {
             kind: DifferenceKind::Exception,
             path: String::new(),
             recorded: Some(shown_answer(recorded)),
@@ -129,7 +129,7 @@ pub fn compare(
 /// Returns an answer as text, cut if it is long.
 pub fn shown_answer(answer: &Answer) -> String {
     match answer {
-        Answer::Thrift(reply) => thrift::shown_reply(reply, None),
+        Answer::Thrift(reply) => thrift::shown_reply(reply),
         Answer::Native(reply) => native::shown_reply(reply),
     }
 }

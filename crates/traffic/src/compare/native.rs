@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 
-use super::super::call::{Column, NativeReply, ReplyContent, Rows};
+use super::super::call::{NativeReply, ReplyContent, ResultColumn, ResultRows};
 use super::context::Context;
 use super::shown::{shown_bytes, shown_cell};
 use super::texts::without_java_objects;
-use super::{Found, Rule};
+use super::{FoundDifference, Rule};
 use crate::report::DifferenceKind;
 use base::schema::is_system_keyspace;
 
@@ -17,10 +17,10 @@ pub fn difference(
     candidate: &NativeReply,
     context: &Context,
     rules: &mut Vec<Rule>,
-) -> Option<Found> {
+) -> Option<FoundDifference> {
     contents(keyspace, recorded, candidate, context, rules).or_else(|| {
         let (left, right) = (&recorded.warnings, &candidate.warnings);
-        (left != right).then(|| Found {
+        (left != right).then(|| FoundDifference {
             kind: DifferenceKind::Text,
             path: "warnings".to_owned(),
             recorded: Some(left.join("; ")),
@@ -35,7 +35,7 @@ fn contents(
     candidate: &NativeReply,
     context: &Context,
     rules: &mut Vec<Rule>,
-) -> Option<Found> {
+) -> Option<FoundDifference> {
     use ReplyContent::{Authentication, Error, Prepared, Supported};
     match (&recorded.content, &candidate.content) {
         (left, right) if left == right => None,
@@ -50,38 +50,37 @@ fn contents(
             None
         }
         (Error { code, text, fields }, Error { code: other, text: other_text, fields: other_fields }) => {
-            if code == other && fields == other_fields {
-                if text == other_text {
-                    return None;
-                }
-                if without_java_objects(text) == without_java_objects(other_text) {
-                    rules.push(Rule::JavaObject);
-                    return None;
-                }
+            let is_same_text = || without_java_objects(text) == without_java_objects(other_text);
+            if code == other && fields == other_fields && is_same_text() {
+                rules.push(Rule::JavaObject);
+                return None;
             }
-            let kind = if code == other { DifferenceKind::Text } else { DifferenceKind::Exception };
             // The id of a statement that the server does not know is the server's own.
-            let is_unprepared = code == other && *code == UNPREPARED;
-            if is_unprepared {
+            if code == other && *code == UNPREPARED {
                 rules.push(Rule::Handle);
                 return None;
             }
-            Some(Found::whole(kind, shown_reply(recorded), shown_reply(candidate)))
+            let kind = if code == other { DifferenceKind::Text } else { DifferenceKind::Exception };
+            Some(FoundDifference::whole(kind, shown_reply(recorded), shown_reply(candidate)))
         }
         (ReplyContent::Rows(left), ReplyContent::Rows(right)) => rows(left, right, context, rules),
         (Prepared { metadata: left, .. }, Prepared { metadata: right, .. }) => {
             rules.push(Rule::Handle);
             (left != right)
-                .then(|| Found::data("metadata", Some(shown_bytes(left)), Some(shown_bytes(right))))
+                .then(|| FoundDifference::data("metadata", Some(shown_bytes(left)), Some(shown_bytes(right))))
         }
         (Supported, Supported) | (Authentication(_), Authentication(_)) => {
             rules.push(Rule::Identity);
             None
         }
-        (Error { .. }, _) | (_, Error { .. }) => {
-            Some(Found::whole(DifferenceKind::Exception, shown_reply(recorded), shown_reply(candidate)))
+        (Error { .. }, _) | (_, Error { .. }) => Some(FoundDifference::whole(
+            DifferenceKind::Exception,
+            shown_reply(recorded),
+            shown_reply(candidate),
+        )),
+        _ => {
+            Some(FoundDifference::whole(DifferenceKind::Data, shown_reply(recorded), shown_reply(candidate)))
         }
-        _ => Some(Found::whole(DifferenceKind::Data, shown_reply(recorded), shown_reply(candidate))),
     }
 }
 
@@ -130,7 +129,12 @@ pub fn shown_reply(reply: &NativeReply) -> String {
     }
 }
 
-fn rows(left: &Rows, right: &Rows, context: &Context, rules: &mut Vec<Rule>) -> Option<Found> {
+fn rows(
+    left: &ResultRows,
+    right: &ResultRows,
+    context: &Context,
+    rules: &mut Vec<Rule>,
+) -> Option<FoundDifference> {
     let columns = if left.columns.is_empty() { &right.columns } else { &left.columns };
     // Without metadata on one side the client has wanted none.
     if !left.columns.is_empty() && !right.columns.is_empty() && left.columns != right.columns {
@@ -139,7 +143,7 @@ fn rows(left: &Rows, right: &Rows, context: &Context, rules: &mut Vec<Rule>) -> 
     for (number, (one, other)) in left.rows.iter().zip(&right.rows).enumerate() {
         if one.len() != other.len() {
             let count = |row: &[_]| Some(format!("{} columns", row.len()));
-            return Some(Found::data(&format!("[{number}]"), count(one), count(other)));
+            return Some(FoundDifference::data(&format!("[{number}]"), count(one), count(other)));
         }
         for (at, (one, other)) in one.iter().zip(other).enumerate() {
             if one == other {
@@ -152,7 +156,7 @@ fn rows(left: &Rows, right: &Rows, context: &Context, rules: &mut Vec<Rule>) -> 
             }
             let name = column.map_or_else(|| at.to_string(), |column| column.name.clone());
             let path = format!("[{number}].{name}");
-            return Some(Found::data(
+            return Some(FoundDifference::data(
                 &path,
                 Some(shown_cell(one.as_ref())),
                 Some(shown_cell(other.as_ref())),
@@ -161,16 +165,16 @@ fn rows(left: &Rows, right: &Rows, context: &Context, rules: &mut Vec<Rule>) -> 
     }
     if left.rows.len() != right.rows.len() {
         let at = left.rows.len().min(right.rows.len());
-        let row = |rows: &Rows| {
+        let row = |rows: &ResultRows| {
             rows.rows
                 .get(at)
                 .map(|row| row.iter().map(|cell| shown_cell(cell.as_ref())).collect::<Vec<_>>().join(", "))
         };
-        return Some(Found::data(&format!("[{at}]"), row(left), row(right)));
+        return Some(FoundDifference::data(&format!("[{at}]"), row(left), row(right)));
     }
     match (&left.paging_state, &right.paging_state) {
-        (Some(_), None) => Some(Found::data("paging_state", Some("more pages".to_owned()), None)),
-        (None, Some(_)) => Some(Found::data("paging_state", None, Some("more pages".to_owned()))),
+        (Some(_), None) => Some(FoundDifference::data("paging_state", Some("more pages".to_owned()), None)),
+        (None, Some(_)) => Some(FoundDifference::data("paging_state", None, Some("more pages".to_owned()))),
         (left, right) => {
             if left != right {
                 rules.push(Rule::Handle);
@@ -180,17 +184,18 @@ fn rows(left: &Rows, right: &Rows, context: &Context, rules: &mut Vec<Rule>) -> 
     }
 }
 
-fn columns_differ(left: &[Column], right: &[Column]) -> Found {
-    let shown =
-        |column: &Column| format!("{}.{}.{} {}", column.keyspace, column.table, column.name, column.cql_type);
+fn columns_differ(left: &[ResultColumn], right: &[ResultColumn]) -> FoundDifference {
+    let shown = |column: &ResultColumn| {
+        format!("{}.{}.{} {}", column.keyspace, column.table, column.name, column.cql_type)
+    };
     let at = left.iter().zip(right).position(|(one, other)| one != other);
     let at = at.unwrap_or(left.len().min(right.len()));
-    Found::data(&format!("columns[{at}]"), left.get(at).map(shown), right.get(at).map(shown))
+    FoundDifference::data(&format!("columns[{at}]"), left.get(at).map(shown), right.get(at).map(shown))
 }
 
 /// Returns the rule by which two different values of a column count as equal.
 fn cell_rule(
-    column: Option<&Column>,
+    column: Option<&ResultColumn>,
     recorded: Option<&Bytes>,
     candidate: Option<&Bytes>,
     context: &Context,
@@ -259,13 +264,13 @@ mod tests {
 
     /// Returns rows of one column.
     fn rows_of(keyspace: &str, (name, cql_type): (&str, &str), cells: &[&[u8]]) -> ReplyContent {
-        let column = Column {
+        let column = ResultColumn {
             keyspace: keyspace.to_owned(),
             table: "t".to_owned(),
             name: name.to_owned(),
             cql_type: cql_type.to_owned(),
         };
-        ReplyContent::Rows(Rows {
+        ReplyContent::Rows(ResultRows {
             columns: vec![column],
             paging_state: None,
             result_id: None,
@@ -328,7 +333,7 @@ mod tests {
         assert!(told(prepared("a", "m"), prepared("b", "n")).starts_with("data at \"metadata\""));
         let page = |state: Option<&'static str>| match rows_of("ks", ("a", "text"), &[b"x"]) {
             ReplyContent::Rows(rows) => {
-                ReplyContent::Rows(Rows { paging_state: state.map(Bytes::from), ..rows })
+                ReplyContent::Rows(ResultRows { paging_state: state.map(Bytes::from), ..rows })
             }
             other => other,
         };

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::shown::shown;
 use super::texts::without_java_objects;
 use super::tree::TreeComparison;
-use super::{Found, Rule, definitions};
+use super::{FoundDifference, Rule, definitions};
 use crate::report::DifferenceKind;
 use base::schema::is_system_keyspace;
 use wire::thrift::MessageKind;
@@ -17,7 +17,7 @@ use wire::thrift::interface::exception_name;
 const INTERNAL_ERROR: i64 = 6;
 
 /// The content of a reply.
-enum Content<'a> {
+enum ThriftContent<'a> {
     /// The result; `None` if the method has none.
     Result(Option<&'a Value>),
     Exception {
@@ -36,58 +36,59 @@ pub fn difference(
     candidate: &ThriftMessage,
     context: &Context,
     rules: &mut Vec<Rule>,
-) -> Option<Found> {
+) -> Option<FoundDifference> {
     match (content_of(recorded), content_of(candidate)) {
-        (Content::Result(left), Content::Result(right)) => results(call, left, right, context, rules),
-        (Content::Exception { is_internal: true, .. }, Content::Exception { .. }) => {
+        (ThriftContent::Result(left), ThriftContent::Result(right)) => {
+            results(call, left, right, context, rules)
+        }
+        (ThriftContent::Exception { is_internal: true, .. }, ThriftContent::Exception { .. }) => {
             if recorded.fields != candidate.fields {
                 rules.push(Rule::InternalError);
             }
             None
         }
         (
-            Content::Exception { name, text, fields, .. },
-            Content::Exception { name: other_name, text: other_text, fields: other_fields, .. },
+            ThriftContent::Exception { name, text, fields, .. },
+            ThriftContent::Exception { name: other_name, text: other_text, fields: other_fields, .. },
         ) => {
             if fields == other_fields && name == other_name {
                 return None;
             }
             let is_same_kind = name == other_name;
-            if is_same_kind && without_texts(fields) == without_texts(other_fields) {
-                let (left, right) = (without_java_objects(&text), without_java_objects(&other_text));
-                if left == right {
-                    rules.push(Rule::JavaObject);
-                    return None;
-                }
+            if is_same_kind
+                && without_texts(fields) == without_texts(other_fields)
+                && without_java_objects(&text) == without_java_objects(&other_text)
+            {
+                rules.push(Rule::JavaObject);
+                return None;
             }
             let kind = if is_same_kind { DifferenceKind::Text } else { DifferenceKind::Exception };
-            Some(Found::whole(kind, shown_reply(recorded, Some(call)), shown_reply(candidate, Some(call))))
+            Some(FoundDifference::whole(kind, shown_reply(recorded), shown_reply(candidate)))
         }
-        _ => Some(Found::whole(
+        _ => Some(FoundDifference::whole(
             DifferenceKind::Exception,
-            shown_reply(recorded, Some(call)),
-            shown_reply(candidate, Some(call)),
+            shown_reply(recorded),
+            shown_reply(candidate),
         )),
     }
 }
 
 /// Returns a reply as text: an exception as `NAME: text`.
-pub fn shown_reply(reply: &ThriftMessage, _call: Option<&Call>) -> String {
+pub fn shown_reply(reply: &ThriftMessage) -> String {
     match content_of(reply) {
-        Content::Result(None) => "nothing".to_owned(),
-        Content::Result(Some(value)) => shown(value),
-        Content::Exception { name, text, .. } if text.is_empty() => name,
-        Content::Exception { name, text, .. } => format!("{name}: {text}"),
+        ThriftContent::Result(None) => "nothing".to_owned(),
+        ThriftContent::Result(Some(value)) => shown(value),
+        ThriftContent::Exception { name, text, .. } if text.is_empty() => name,
+        ThriftContent::Exception { name, text, .. } => format!("{name}: {text}"),
     }
 }
 
-fn content_of(reply: &ThriftMessage) -> Content<'_> {
+fn content_of(reply: &ThriftMessage) -> ThriftContent<'_> {
     let text = |fields: &Fields| {
         let text = fields.get(&1).and_then(Value::as_binary);
         text.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
     };
     if reply.kind == MessageKind::Exception {
-        let is_internal = reply.fields.get(&2).and_then(Value::as_int) == Some(INTERNAL_ERROR);
         let kind = reply.fields.get(&2).and_then(Value::as_int).unwrap_or_default();
         let name = match kind {
             1 => "UnknownMethod".to_owned(),
@@ -95,27 +96,34 @@ fn content_of(reply: &ThriftMessage) -> Content<'_> {
             7 => "ProtocolError".to_owned(),
             kind => format!("TApplicationException{kind}"),
         };
-        return Content::Exception { name, text: text(&reply.fields), fields: &reply.fields, is_internal };
+        let is_internal = kind == INTERNAL_ERROR;
+        return ThriftContent::Exception {
+            name,
+            text: text(&reply.fields),
+            fields: &reply.fields,
+            is_internal,
+        };
     }
     let declared = reply.fields.iter().find_map(|(id, value)| match value {
         Value::Struct(fields) if *id != 0 => Some((*id, fields)),
         _ => None,
     });
     match declared {
-        Some((id, fields)) => Content::Exception {
+        Some((id, fields)) => ThriftContent::Exception {
             name: exception_name(&reply.name, id).unwrap_or_else(|| format!("Exception{id}")),
             text: text(fields),
             fields,
             is_internal: false,
         },
-        None => Content::Result(reply.fields.get(&0)),
+        None => ThriftContent::Result(reply.fields.get(&0)),
     }
 }
 
 /// Returns the fields of an exception without its texts.
 fn without_texts(fields: &Fields) -> Fields {
-    let is_text = |value: &Value| matches!(value, Value::Binary(_));
-    fields.iter().filter(|(_, value)| !is_text(value)).map(|(id, value)| (*id, value.clone())).collect()
+    let mut fields = fields.clone();
+    fields.retain(|_, value| !matches!(value, Value::Binary(_)));
+    fields
 }
 
 fn results(
@@ -124,7 +132,7 @@ fn results(
     candidate: Option<&Value>,
     context: &Context,
     rules: &mut Vec<Rule>,
-) -> Option<Found> {
+) -> Option<FoundDifference> {
     if recorded == candidate {
         return None;
     }
@@ -134,7 +142,7 @@ fn results(
     }
     let (left, right) = match (recorded, candidate) {
         (Some(left), Some(right)) => (left, right),
-        (left, right) => return Some(Found::data("", left.map(shown), right.map(shown))),
+        (left, right) => return Some(FoundDifference::data("", left.map(shown), right.map(shown))),
     };
     let is_description = call.method.starts_with("describe_keyspace");
     let (left, right) = if is_description {
@@ -187,13 +195,11 @@ fn of_bytes(left: &[u8], right: &[u8], context: &Context) -> Option<Rule> {
 
 /// Returns the rule by which any two results of a method count as equal.
 fn rule_of_method(call: &Call) -> Option<Rule> {
-    let property = || match &call.request {
-        Request::Thrift { message, .. } => {
-            message.fields.values().next().and_then(Value::as_binary).map(|bytes| bytes.to_vec())
-        }
+    let property = match &call.request {
+        Request::Thrift { message, .. } => message.fields.values().next().and_then(Value::as_binary),
         Request::Native(_) => None,
     };
-    let is_system = || call.keyspace.as_deref().is_some_and(is_system_keyspace);
+    let is_system = call.keyspace.as_deref().is_some_and(is_system_keyspace);
     Some(match &call.method[..] {
         "describe_schema_versions" => Rule::SchemaId,
         method if method.starts_with("system_") => Rule::SchemaId,
@@ -203,14 +209,14 @@ fn rule_of_method(call: &Call) -> Option<Rule> {
         | "describe_splits"
         | "describe_splits_ex" => Rule::Ring,
         "describe_cluster_name" | "describe_version" | "describe_snitch" => Rule::Identity,
-        "get_string_property" | "getStringProperty" => match property().as_deref() {
+        "get_string_property" | "getStringProperty" => match property.map(|name| &name[..]) {
             Some(b"token map") => Rule::Ring,
             Some(b"version" | b"cluster name" | b"config file") => Rule::Identity,
             _ => return None,
         },
         "trace_next_query" => Rule::TraceId,
         "prepare_cql_query" | "prepare_cql3_query" => Rule::Handle,
-        method if method.starts_with("execute_") && is_system() => Rule::SystemTables,
+        method if method.starts_with("execute_") && is_system => Rule::SystemTables,
         _ => return None,
     })
 }

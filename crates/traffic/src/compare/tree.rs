@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::super::value::Value;
 use super::shown::shown;
-use super::{Found, Rule};
+use super::{FoundDifference, Rule};
 use wire::thrift::interface::Meaning;
 
 /// Compares two trees. A rule may accept values that differ.
@@ -15,7 +15,7 @@ pub struct TreeComparison<'a> {
 }
 
 /// Where a value is: the path to it, the name of its field, and its meaning.
-struct Place<'a> {
+struct ValuePlace<'a> {
     path: &'a str,
     field: &'a str,
     meaning: Meaning,
@@ -23,7 +23,12 @@ struct Place<'a> {
 
 impl TreeComparison<'_> {
     /// Returns the first difference. Maps and sets are compared without order.
-    pub fn difference(&mut self, recorded: &Value, candidate: &Value, meaning: Meaning) -> Option<Found> {
+    pub fn difference(
+        &mut self,
+        recorded: &Value,
+        candidate: &Value,
+        meaning: Meaning,
+    ) -> Option<FoundDifference> {
         if recorded == candidate {
             return None;
         }
@@ -32,10 +37,15 @@ impl TreeComparison<'_> {
             self.rules.push(Rule::MapOrder);
             return None;
         }
-        self.value(&left, &right, &Place { path: "", field: "", meaning })
+        self.value(&left, &right, &ValuePlace { path: "", field: "", meaning })
     }
 
-    fn value(&mut self, recorded: &Value, candidate: &Value, place: &Place<'_>) -> Option<Found> {
+    fn value(
+        &mut self,
+        recorded: &Value,
+        candidate: &Value,
+        place: &ValuePlace<'_>,
+    ) -> Option<FoundDifference> {
         if recorded == candidate {
             return None;
         }
@@ -51,14 +61,18 @@ impl TreeComparison<'_> {
                     let meaning = field.map_or(Meaning::UNKNOWN, Meaning::of_field);
                     let path =
                         if place.path.is_empty() { name.clone() } else { format!("{}.{name}", place.path) };
-                    self.either(left.get(id), right.get(id), &Place { path: &path, field: &name, meaning })
+                    self.either(
+                        left.get(id),
+                        right.get(id),
+                        &ValuePlace { path: &path, field: &name, meaning },
+                    )
                 })
             }
             (Value::List(_, left), Value::List(_, right)) | (Value::Set(_, left), Value::Set(_, right)) => {
                 self.items(left, right, place)
             }
             (Value::Map(_, _, left), Value::Map(_, _, right)) => self.pairs(left, right, place),
-            _ => Some(Found::data(place.path, Some(shown(recorded)), Some(shown(candidate)))),
+            _ => Some(FoundDifference::data(place.path, Some(shown(recorded)), Some(shown(candidate)))),
         }
     }
 
@@ -66,19 +80,19 @@ impl TreeComparison<'_> {
         &mut self,
         recorded: Option<&Value>,
         candidate: Option<&Value>,
-        place: &Place<'_>,
-    ) -> Option<Found> {
+        place: &ValuePlace<'_>,
+    ) -> Option<FoundDifference> {
         match (recorded, candidate) {
             (Some(left), Some(right)) => self.value(left, right, place),
             (None, None) => None,
-            (left, right) => Some(Found::data(place.path, left.map(shown), right.map(shown))),
+            (left, right) => Some(FoundDifference::data(place.path, left.map(shown), right.map(shown))),
         }
     }
 
-    fn items(&mut self, left: &[Value], right: &[Value], place: &Place<'_>) -> Option<Found> {
+    fn items(&mut self, left: &[Value], right: &[Value], place: &ValuePlace<'_>) -> Option<FoundDifference> {
         (0..left.len().max(right.len())).find_map(|at| {
             let path = format!("{}[{at}]", place.path);
-            let inner = Place { path: &path, field: place.field, meaning: place.meaning.element() };
+            let inner = ValuePlace { path: &path, field: place.field, meaning: place.meaning.element() };
             self.either(left.get(at), right.get(at), &inner)
         })
     }
@@ -88,8 +102,8 @@ impl TreeComparison<'_> {
         &mut self,
         left: &[(Value, Value)],
         right: &[(Value, Value)],
-        place: &Place<'_>,
-    ) -> Option<Found> {
+        place: &ValuePlace<'_>,
+    ) -> Option<FoundDifference> {
         let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
         loop {
             let order = match (left.peek(), right.peek()) {
@@ -102,7 +116,7 @@ impl TreeComparison<'_> {
             let other = if order == Ordering::Less { None } else { right.next() };
             let key = one.or(other).map(|(key, _)| shown(key)).unwrap_or_default();
             let path = format!("{}[{key}]", place.path);
-            let inner = Place { path: &path, field: place.field, meaning: place.meaning.map_value() };
+            let inner = ValuePlace { path: &path, field: place.field, meaning: place.meaning.map_value() };
             let found = self.either(one.map(|(_, value)| value), other.map(|(_, value)| value), &inner);
             if found.is_some() {
                 return found;

@@ -18,12 +18,12 @@ use crate::limits::{RECORDING_INDEX_CONNECTIONS_MAX, RECORDING_INDEX_NAMES_MAX, 
 
 /// The names that occur in a block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct BlockNames {
     names: BTreeSet<Vec<u8>>,
     is_incomplete: bool,
 }
 
-impl Names {
+impl BlockNames {
     /// Adds a name. Too many or too long names make the list incomplete.
     pub fn add(&mut self, name: &[u8]) {
         if self.is_incomplete || self.names.contains(name) {
@@ -51,11 +51,11 @@ impl Names {
         self.names.iter().for_each(|name| put_bytes(out, name));
     }
 
-    fn take(rest: &mut &[u8], is_complete: bool) -> Option<Names> {
+    fn take(rest: &mut &[u8], is_complete: bool) -> Option<BlockNames> {
         let count = take_number(rest)?;
         let names: Option<BTreeSet<Vec<u8>>> =
             (0..count).map(|_| take_bytes(rest).map(<[u8]>::to_vec)).collect();
-        Some(Names { names: names?, is_incomplete: !is_complete })
+        Some(BlockNames { names: names?, is_incomplete: !is_complete })
     }
 }
 
@@ -64,8 +64,10 @@ impl Names {
 pub struct BlockIndex {
     connections: BTreeSet<u64>,
     has_other_connections: bool,
-    pub methods: Names,
-    pub families: Names,
+    /// The methods of its calls.
+    pub methods: BlockNames,
+    /// The column families of its calls.
+    pub families: BlockNames,
     /// Whether later blocks depend on the block.
     pub is_needed: bool,
 }
@@ -77,6 +79,7 @@ const HAS_ALL_FAMILIES: u8 = 4;
 const IS_NEEDED: u8 = 8;
 
 impl BlockIndex {
+    /// Adds a connection.
     pub fn add_connection(&mut self, connection: u64) {
         if self.connections.len() < RECORDING_INDEX_CONNECTIONS_MAX {
             self.connections.insert(connection);
@@ -90,6 +93,7 @@ impl BlockIndex {
         self.has_other_connections || self.connections.contains(&connection)
     }
 
+    /// Returns the bytes of the index.
     pub fn encode(&self) -> Vec<u8> {
         let flags = [
             (HAS_ALL_CONNECTIONS, !self.has_other_connections),
@@ -126,8 +130,8 @@ impl BlockIndex {
         let index = BlockIndex {
             connections: connections?,
             has_other_connections: flags & HAS_ALL_CONNECTIONS == 0,
-            methods: Names::take(rest, flags & HAS_ALL_METHODS != 0)?,
-            families: Names::take(rest, flags & HAS_ALL_FAMILIES != 0)?,
+            methods: BlockNames::take(rest, flags & HAS_ALL_METHODS != 0)?,
+            families: BlockNames::take(rest, flags & HAS_ALL_FAMILIES != 0)?,
             is_needed: flags & IS_NEEDED != 0,
         };
         rest.is_empty().then_some(index)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::family_names::{FamilyNames, families_of_statement, family_of_arguments};
 use crate::limits::{RECORDING_CONNECTIONS_MAX, RECORDING_OPEN_CALLS_MAX, RECORDING_STATEMENTS_MAX};
-use crate::native_message::{NativeMessage, Statement};
+use crate::native_message::{FrameStatement, NativeMessage};
 use crate::{Event, EventKind, Protocol};
 use wire::native::RequestCode;
 use wire::thrift::{MessageHeader, Reader, TType};
@@ -43,7 +43,7 @@ pub enum EventLabels {
 /// Labels the events of a recording, which must be passed in their order.
 #[derive(Debug, Default)]
 pub struct Labels {
-    connections: HashMap<u64, Connection>,
+    connections: HashMap<u64, LabelledConnection>,
     open_calls: usize,
     /// The column families of prepared statements by their ids. An id is a hash of the statement, so it is the same on
     /// all connections.
@@ -51,7 +51,7 @@ pub struct Labels {
 }
 
 #[derive(Debug)]
-struct Connection {
+struct LabelledConnection {
     protocol: Protocol,
     /// Calls without a reply so far.
     open: HashMap<u64, Arc<CallLabels>>,
@@ -63,7 +63,7 @@ impl Labels {
         match &event.kind {
             EventKind::Opened { protocol, .. } => {
                 if self.connections.len() < RECORDING_CONNECTIONS_MAX {
-                    let opened = || Connection { protocol: *protocol, open: HashMap::new() };
+                    let opened = || LabelledConnection { protocol: *protocol, open: HashMap::new() };
                     self.connections.entry(event.connection).or_insert_with(opened);
                 }
                 EventLabels::NoCall
@@ -122,8 +122,8 @@ impl Labels {
         let method = RequestCode::of_number(message.opcode).map(RequestCode::name)?.as_bytes().to_vec();
         let mut families = FamilyNames::default();
         message.statements(|statement| match statement {
-            Statement::Text(text) => families_of_statement(text, true, &mut families),
-            Statement::Prepared(id) => self.add_families_of_prepared(id, &mut families),
+            FrameStatement::Text(text) => families_of_statement(text, true, &mut families),
+            FrameStatement::Prepared(id) => self.add_families_of_prepared(id, &mut families),
         });
         Some(CallLabels { method, families })
     }

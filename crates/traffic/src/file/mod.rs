@@ -33,12 +33,12 @@ mod reader;
 mod tests;
 mod writer;
 
-pub use index::{BlockIndex, Names};
+pub use index::{BlockIndex, BlockNames};
 pub(crate) use labels::thrift_id_of_reply;
 pub use labels::{CallLabels, EventLabels, Labels};
 pub use parts::{PartReader, PartWriter, RotationLimits, part_path};
-pub use reader::{Ending, Reader, Selection};
-pub use writer::Writer;
+pub use reader::{BlockSelection, Ending, RecordingReader};
+pub use writer::RecordingWriter;
 
 /// The first bytes of a file.
 const FILE_MARK: [u8; 8] = *b"thriftrc";

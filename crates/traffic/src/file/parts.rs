@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::labels::Labels;
-use super::reader::{Ending, Reader, Selection};
-use super::writer::Writer;
+use super::reader::{BlockSelection, Ending, RecordingReader};
+use super::writer::RecordingWriter;
 use crate::limits::{RECORDING_BLOCK_MS, RECORDING_CONNECTIONS_MAX};
 use crate::{Event, EventKind, Header, TrafficError};
 
@@ -36,7 +36,7 @@ pub struct PartWriter {
     first: PathBuf,
     header: Header,
     limits: RotationLimits,
-    writer: Writer,
+    writer: RecordingWriter,
     labels: Labels,
     /// The events that opened the connections that are open now.
     open: BTreeMap<u64, Event>,
@@ -49,7 +49,7 @@ pub struct PartWriter {
 impl PartWriter {
     /// Creates the first file, which must not exist.
     pub fn create(first: &Path, header: Header, limits: RotationLimits) -> Result<PartWriter, TrafficError> {
-        let writer = Writer::create(first, &header)?;
+        let writer = RecordingWriter::create(first, &header)?;
         let (first, labels, open) = (first.to_owned(), Labels::default(), BTreeMap::new());
         Ok(PartWriter { first, header, limits, writer, labels, open, began_us: None, bytes_before: 0 })
     }
@@ -94,7 +94,7 @@ impl PartWriter {
 
     fn begin_part(&mut self, now_us: i64) -> Result<(), TrafficError> {
         self.header.part += 1;
-        let next = Writer::create(&part_path(&self.first, self.header.part), &self.header)?;
+        let next = RecordingWriter::create(&part_path(&self.first, self.header.part), &self.header)?;
         let full = std::mem::replace(&mut self.writer, next);
         self.bytes_before += full.bytes();
         full.finish()?;
@@ -143,8 +143,8 @@ impl PartWriter {
 #[derive(Debug)]
 pub struct PartReader {
     first: PathBuf,
-    reader: Reader,
-    selection: Selection,
+    reader: RecordingReader,
+    selection: BlockSelection,
     /// The connections that are open: later parts announce them again.
     open: BTreeSet<u64>,
     has_failed: bool,
@@ -153,14 +153,14 @@ pub struct PartReader {
 impl PartReader {
     /// Opens a recording by its first file. Of a later part, only this file is read.
     pub fn open(first: &Path) -> Result<PartReader, TrafficError> {
-        let reader = Reader::open(first)?;
-        let (first, selection) = (first.to_owned(), Selection::default());
+        let reader = RecordingReader::open(first)?;
+        let (first, selection) = (first.to_owned(), BlockSelection::default());
         Ok(PartReader { first, reader, selection, open: BTreeSet::new(), has_failed: false })
     }
 
     /// Reads only blocks that may have events of the selection.
     #[must_use]
-    pub fn only(self, selection: Selection) -> PartReader {
+    pub fn only(self, selection: BlockSelection) -> PartReader {
         PartReader { reader: self.reader.only(selection.clone()), selection, ..self }
     }
 
@@ -179,7 +179,7 @@ impl PartReader {
         let header = self.reader.header();
         let part = header.part + 1;
         let path = part_path(&self.first, part);
-        match Reader::open(&path) {
+        match RecordingReader::open(&path) {
             Ok(next) if next.header().part == part && next.header().started_us == header.started_us => {
                 self.reader = next.only(self.selection.clone());
                 Ok(true)

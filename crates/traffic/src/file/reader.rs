@@ -20,23 +20,29 @@ const SEARCH_BYTES: usize = 64 * 1024;
 pub enum Ending {
     /// The recorder closed the file.
     Complete,
-    /// The recorder was killed, still runs, or the disk was full. The last `torn_bytes` are a part of a block.
-    Open { torn_bytes: u64 },
+    /// The recorder was killed, still runs, or the disk was full.
+    Open {
+        /// The bytes of a block that was not written as a whole.
+        torn_bytes: u64,
+    },
 }
 
 /// The selection of the blocks that are read. A selected block may also have other events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Selection {
+pub struct BlockSelection {
     /// Microseconds since 1970; both ends are included.
     pub from_us: Option<i64>,
+    /// The end of the time, as `from_us`.
     pub until_us: Option<i64>,
     /// Empty: all.
     pub connections: Vec<u64>,
+    /// The methods. Empty: all.
     pub methods: Vec<Vec<u8>>,
+    /// The column families. Empty: all.
     pub families: Vec<Vec<u8>>,
 }
 
-impl Selection {
+impl BlockSelection {
     /// Returns whether a block may have an event of the selection, or is needed to understand a later one.
     fn may_have(&self, head: &BlockHead, index: &BlockIndex) -> bool {
         let in_time = self.from_us.is_none_or(|from| head.last_us >= from)
@@ -57,11 +63,11 @@ impl Selection {
 ///
 /// After [`TrafficError::Damaged`], the iteration goes on with the next readable block. Other errors end it.
 #[derive(Debug)]
-pub struct Reader<R = BufReader<File>> {
+pub struct RecordingReader<R = BufReader<File>> {
     file: R,
     path: PathBuf,
     header: Header,
-    selection: Selection,
+    selection: BlockSelection,
     /// Where the next block starts.
     at: u64,
     /// The rest of the current block.
@@ -81,16 +87,21 @@ struct Payload {
     at: u64,
 }
 
-impl Reader {
-    pub fn open(path: &Path) -> Result<Reader, TrafficError> {
+impl RecordingReader {
+    /// Opens a file and reads its head.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is not a recording.
+    pub fn open(path: &Path) -> Result<RecordingReader, TrafficError> {
         let file = File::open(path);
         let file = file.map_err(|why| TrafficError::Unreadable { file: path.to_owned(), why })?;
-        Reader::over(BufReader::new(file), path)
+        RecordingReader::over(BufReader::new(file), path)
     }
 }
 
 /// The data at a place where a block should start.
-enum Found {
+enum FoundBlock {
     Block(BlockHead, Vec<u8>, Vec<u8>),
     Skipped,
     End,
@@ -99,9 +110,9 @@ enum Found {
     Damaged(&'static str),
 }
 
-impl<R: Read + Seek> Reader<R> {
+impl<R: Read + Seek> RecordingReader<R> {
     /// Reads the head of a file. `path` is used in errors.
-    pub fn over(mut file: R, path: &Path) -> Result<Reader<R>, TrafficError> {
+    pub fn over(mut file: R, path: &Path) -> Result<RecordingReader<R>, TrafficError> {
         let unreadable = |why| TrafficError::Unreadable { file: path.to_owned(), why };
         let not_one = || TrafficError::NotARecording { file: path.to_owned() };
         let damaged = |why: &str| TrafficError::DamagedHead { file: path.to_owned(), why: why.to_owned() };
@@ -131,16 +142,17 @@ impl<R: Read + Seek> Reader<R> {
         }
         let header = serde_json::from_slice(&json).map_err(|error| damaged(&error.to_string()))?;
         let at = 20 + length as u64;
-        let (path, selection, block) = (path.to_owned(), Selection::default(), Payload::default());
-        Ok(Reader { file, path, header, selection, at, block, ending: None, skipped_blocks: 0 })
+        let (path, selection, block) = (path.to_owned(), BlockSelection::default(), Payload::default());
+        Ok(RecordingReader { file, path, header, selection, at, block, ending: None, skipped_blocks: 0 })
     }
 
     /// Reads only blocks that may have events of the selection.
     #[must_use]
-    pub fn only(self, selection: Selection) -> Reader<R> {
-        Reader { selection, ..self }
+    pub fn only(self, selection: BlockSelection) -> RecordingReader<R> {
+        RecordingReader { selection, ..self }
     }
 
+    /// Returns the head of the file.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -161,44 +173,46 @@ impl<R: Read + Seek> Reader<R> {
             let start = self.at;
             let found = self.find().map_err(|why| self.unreadable(why))?;
             match found {
-                Found::Skipped => self.skipped_blocks += 1,
-                Found::End => {
+                FoundBlock::Skipped => self.skipped_blocks += 1,
+                FoundBlock::End => {
                     self.ending = Some(Ending::Complete);
                     return Ok(false);
                 }
-                Found::Torn(torn_bytes) => {
+                FoundBlock::Torn(torn_bytes) => {
                     self.ending = Some(Ending::Open { torn_bytes });
                     return Ok(false);
                 }
-                Found::Damaged(why) => {
+                FoundBlock::Damaged(why) => {
                     self.search(start + 1).map_err(|why| self.unreadable(why))?;
                     return Err(self.damaged(start, why));
                 }
-                Found::Block(head, index, compressed) => match self.open_block(&head, &index, &compressed) {
-                    Ok(true) => {
-                        self.block.at = start;
-                        return Ok(true);
+                FoundBlock::Block(head, index, compressed) => {
+                    match self.open_block(&head, &index, &compressed) {
+                        Ok(true) => {
+                            self.block.at = start;
+                            return Ok(true);
+                        }
+                        Ok(false) => self.skipped_blocks += 1,
+                        Err(why) => return Err(self.damaged(start, why)),
                     }
-                    Ok(false) => self.skipped_blocks += 1,
-                    Err(why) => return Err(self.damaged(start, why)),
-                },
+                }
             }
         }
     }
 
     /// Reads the block at `at`, and moves behind it.
-    fn find(&mut self) -> std::io::Result<Found> {
+    fn find(&mut self) -> std::io::Result<FoundBlock> {
         self.file.seek(SeekFrom::Start(self.at))?;
         let mut head = [0; HEAD_BYTES];
         let count = read_up_to(&mut self.file, &mut head)?;
         if count < HEAD_BYTES {
-            return Ok(Found::Torn(count as u64));
+            return Ok(FoundBlock::Torn(count as u64));
         }
         let Some(head) = BlockHead::decode(&head) else {
-            return Ok(Found::Damaged("the head of a block is invalid"));
+            return Ok(FoundBlock::Damaged("the head of a block is invalid"));
         };
         if head.is_end {
-            return Ok(Found::End);
+            return Ok(FoundBlock::End);
         }
         // Memory is only used for bytes that the file has.
         let mut index = Vec::new();
@@ -212,7 +226,7 @@ impl<R: Read + Seek> Reader<R> {
             let end = self.at + HEAD_BYTES as u64 + head.content_bytes();
             if self.file.seek(SeekFrom::End(0))? >= end {
                 self.at = end;
-                return Ok(Found::Skipped);
+                return Ok(FoundBlock::Skipped);
             }
         }
         let mut payload = Vec::new();
@@ -220,10 +234,10 @@ impl<R: Read + Seek> Reader<R> {
             (&mut self.file).take(head.payload_bytes.into()).read_to_end(&mut payload)?;
         }
         if !is_whole || payload.len() < head.payload_bytes as usize {
-            return Ok(Found::Torn((HEAD_BYTES + index.len() + payload.len()) as u64));
+            return Ok(FoundBlock::Torn((HEAD_BYTES + index.len() + payload.len()) as u64));
         }
         self.at += HEAD_BYTES as u64 + head.content_bytes();
-        Ok(Found::Block(head, index, payload))
+        Ok(FoundBlock::Block(head, index, payload))
     }
 
     /// Makes a block the current one. Returns false if it has no event.
@@ -307,7 +321,7 @@ impl<R: Read + Seek> Reader<R> {
     }
 }
 
-impl<R: Read + Seek> Iterator for Reader<R> {
+impl<R: Read + Seek> Iterator for RecordingReader<R> {
     type Item = Result<Event, TrafficError>;
 
     fn next(&mut self) -> Option<Result<Event, TrafficError>> {

@@ -64,7 +64,7 @@ fn conversation() -> Vec<Event> {
 /// Writes events with a block for each `block` of them.
 fn written(events: &[Event], block: usize) -> Vec<u8> {
     let mut labels = Labels::default();
-    let mut writer = Writer::over(Vec::new(), Path::new("test.rec"), &header()).unwrap();
+    let mut writer = RecordingWriter::over(Vec::new(), Path::new("test.rec"), &header()).unwrap();
     for (event, number) in events.iter().zip(1..) {
         writer.write(event, &labels.of(event)).unwrap();
         if number % block == 0 {
@@ -74,8 +74,8 @@ fn written(events: &[Event], block: usize) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-fn reader(file: &[u8]) -> Result<Reader<Cursor<&[u8]>>, TrafficError> {
-    Reader::over(Cursor::new(file), Path::new("test.rec"))
+fn reader(file: &[u8]) -> Result<RecordingReader<Cursor<&[u8]>>, TrafficError> {
+    RecordingReader::over(Cursor::new(file), Path::new("test.rec"))
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn what_is_written_can_be_read() {
 #[test]
 fn the_fixture_of_format_1_can_be_read_and_is_still_written() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/recording-1.rec");
-    let mut reader = Reader::open(&path).unwrap();
+    let mut reader = RecordingReader::open(&path).unwrap();
     assert_eq!(reader.header(), &header());
     let read: Result<Vec<Event>, _> = reader.by_ref().collect();
     assert_eq!(read.unwrap(), conversation());
@@ -161,22 +161,22 @@ fn a_selection_skips_blocks_of_others() {
         ));
     }
     let file = written(&events, 1);
-    let read = |selection: Selection| {
+    let read = |selection: BlockSelection| {
         let mut reader = reader(&file).unwrap().only(selection);
         let found: Vec<Event> = reader.by_ref().map(Result::unwrap).collect();
         assert_eq!(found.len() as u64 + reader.skipped_blocks(), events.len() as u64);
         found
     };
-    let one = Selection { families: vec![b"Family7".to_vec()], ..Selection::default() };
+    let one = BlockSelection { families: vec![b"Family7".to_vec()], ..BlockSelection::default() };
     // The opening of the connection, the call and its reply.
     assert_eq!(read(one), [events[0].clone(), events[13].clone(), events[14].clone()]);
-    let time = Selection { from_us: Some(START_US + 990), ..Selection::default() };
+    let time = BlockSelection { from_us: Some(START_US + 990), ..BlockSelection::default() };
     assert_eq!(read(time), [&events[..1], &events[197..]].concat());
-    let until = Selection { until_us: Some(START_US + 15), ..Selection::default() };
+    let until = BlockSelection { until_us: Some(START_US + 15), ..BlockSelection::default() };
     assert_eq!(read(until), events[..3]);
-    let other = Selection { methods: vec![b"insert".to_vec()], ..Selection::default() };
+    let other = BlockSelection { methods: vec![b"insert".to_vec()], ..BlockSelection::default() };
     assert_eq!(read(other), events[..1]);
-    let connection = Selection { connections: vec![1], ..Selection::default() };
+    let connection = BlockSelection { connections: vec![1], ..BlockSelection::default() };
     assert_eq!(read(connection), events);
 }
 
@@ -228,7 +228,7 @@ fn a_full_disk_leaves_whole_blocks() {
         let mut disk = Full { left: room, written: Vec::new() };
         let mut labels = Labels::default();
         let mut outcome = Ok(());
-        if let Ok(mut writer) = Writer::over(&mut disk, Path::new("test.rec"), &header()) {
+        if let Ok(mut writer) = RecordingWriter::over(&mut disk, Path::new("test.rec"), &header()) {
             for event in &events {
                 outcome = writer.write(event, &labels.of(event)).and_then(|()| writer.end_block());
                 if outcome.is_err() {
@@ -250,7 +250,7 @@ fn a_full_disk_leaves_whole_blocks() {
 fn foreign_files_are_refused() {
     assert!(matches!(reader(b"").unwrap_err(), TrafficError::NotARecording { .. }));
     assert!(matches!(reader(&[7; 100]).unwrap_err(), TrafficError::NotARecording { .. }));
-    let later = Writer::over(Vec::new(), Path::new("x"), &Header { format: 2, ..header() }).unwrap();
+    let later = RecordingWriter::over(Vec::new(), Path::new("x"), &Header { format: 2, ..header() }).unwrap();
     let error = reader(&later.finish().unwrap()).unwrap_err().to_string();
     assert_eq!(
         error,

@@ -15,7 +15,7 @@ use crate::{Event, EventKind, Header, TrafficError};
 /// Writes a file block by block. Each block is written in one piece, so a killed program leaves whole blocks and at most
 /// one torn one.
 #[derive(Debug)]
-pub struct Writer<W = File> {
+pub struct RecordingWriter<W = File> {
     file: W,
     path: PathBuf,
     /// Bytes of the file so far: the head and whole blocks.
@@ -39,15 +39,15 @@ struct Block {
     last_us: i64,
 }
 
-impl Writer<File> {
+impl RecordingWriter<File> {
     /// Creates a file, which must not exist.
-    pub fn create(path: &Path, header: &Header) -> Result<Writer<File>, TrafficError> {
+    pub fn create(path: &Path, header: &Header) -> Result<RecordingWriter<File>, TrafficError> {
         let opened = OpenOptions::new().write(true).create_new(true).open(path);
         let file = opened.map_err(|why| match why.kind() {
             io::ErrorKind::AlreadyExists => TrafficError::Exists { file: path.to_owned() },
             _ => TrafficError::Unwritable { file: path.to_owned(), why },
         })?;
-        Writer::over(file, path, header)
+        RecordingWriter::over(file, path, header)
     }
 
     /// Cuts off a block that was written in part. The file may then be as if nothing had been written after its last
@@ -63,9 +63,9 @@ impl Writer<File> {
     }
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> RecordingWriter<W> {
     /// Writes the head to an empty file. `path` is used in errors.
-    pub fn over(file: W, path: &Path, header: &Header) -> Result<Writer<W>, TrafficError> {
+    pub fn over(file: W, path: &Path, header: &Header) -> Result<RecordingWriter<W>, TrafficError> {
         let json = serde_json::to_vec(header)
             .map_err(|why| TrafficError::Unwritable { file: path.to_owned(), why: why.into() })?;
         let mut head = FILE_MARK.to_vec();
@@ -74,7 +74,7 @@ impl<W: Write> Writer<W> {
         head.extend(head_sum(&head, &json).to_be_bytes());
         head.extend(&json);
         let (path, block) = (path.to_owned(), Block::default());
-        let mut writer = Writer { file, path, bytes: 0, block, events: 0, times: None };
+        let mut writer = RecordingWriter { file, path, bytes: 0, block, events: 0, times: None };
         writer.put(&head)?;
         Ok(writer)
     }

@@ -39,6 +39,7 @@ const PREPARING_MAX: usize = 8;
 pub struct Upstreams {
     /// The server of all keyspaces that have none of their own.
     pub usual: Upstream,
+    /// The servers of keyspaces that have their own.
     pub by_keyspace: Arc<HashMap<String, Upstream>>,
 }
 
@@ -97,7 +98,7 @@ pub async fn route(
         return Ok(relay(client, server, tap).await?);
     };
     let mut taps = Taps { tap, lost_of_client: 0, lost_of_server: 0 };
-    let client = Link {
+    let client = MessageStream {
         stream: client,
         input: first,
         cutter: MessageCutter::new(transport, RECORDED_MESSAGE_BYTES_MAX),
@@ -133,13 +134,13 @@ impl Taps {
 }
 
 /// A connection that is cut into messages.
-struct Link<S> {
+struct MessageStream<S> {
     stream: S,
     input: BytesMut,
     cutter: MessageCutter,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Link<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> MessageStream<S> {
     /// Reads a message without its frame. `None` at the end.
     async fn read(&mut self) -> Result<Option<Bytes>, RouteError> {
         loop {
@@ -174,10 +175,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Link<S> {
 
 /// A client, and its connections to servers.
 struct Routed<'a, C> {
-    client: Link<C>,
+    client: MessageStream<C>,
     upstreams: &'a Upstreams,
     /// By address.
-    links: HashMap<Arc<str>, Link<ServerStream>>,
+    links: HashMap<Arc<str>, MessageStream<ServerStream>>,
     conversation: Conversation,
     /// Calls of [`PREPARING`], with their frames.
     preparing: Vec<(String, Bytes)>,
@@ -222,12 +223,13 @@ impl<C: AsyncRead + AsyncWrite + Unpin> Routed<'_, C> {
     }
 
     /// Returns the connection to the server of a keyspace. A new one is prepared like the others.
-    async fn link(&mut self, keyspace: Option<&str>) -> Result<&mut Link<ServerStream>, RouteError> {
+    async fn link(&mut self, keyspace: Option<&str>) -> Result<&mut MessageStream<ServerStream>, RouteError> {
         let upstream = self.upstreams.of(keyspace);
         let address = &upstream.address;
         if !self.links.contains_key(address) {
             let cutter = MessageCutter::new(self.client.cutter.transport(), RECORDED_MESSAGE_BYTES_MAX);
-            let mut link = Link { stream: upstream.connect().await?, input: BytesMut::new(), cutter };
+            let mut link =
+                MessageStream { stream: upstream.connect().await?, input: BytesMut::new(), cutter };
             for (method, bytes) in &self.preparing {
                 link.write(bytes).await?;
                 let reply = link.read().await?.and_then(|reply| ThriftMessage::read(&reply).ok());
@@ -240,8 +242,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin> Routed<'_, C> {
             }
             self.links.insert(address.clone(), link);
         }
-        let lost = || io::Error::from(io::ErrorKind::NotConnected);
-        Ok(self.links.get_mut(address).ok_or_else(lost)?)
+        Ok(self.links.get_mut(address).ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?)
     }
 }
 

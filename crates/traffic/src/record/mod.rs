@@ -24,7 +24,7 @@ mod upstream;
 pub use by_keyspace::Upstreams;
 pub use decoder::Decoder;
 pub use proxy::{Proxy, ProxyPort};
-pub use queue::{Chunk, ChunkKind, Pending, Tap, TapQueue, now_us};
+pub use queue::{Chunk, ChunkKind, PendingChunks, Tap, TapQueue, now_us};
 pub use recorder::{Recorder, RecorderSummary};
 pub use relay::relay;
 pub use upstream::{ServerStream, Upstream, UpstreamError};

@@ -23,6 +23,7 @@ pub struct ProxyPort {
 }
 
 impl Proxy {
+    /// Creates the handlers of a recorder that reads this queue.
     pub fn new(queue: TapQueue) -> Proxy {
         Proxy { queue, last_connection: Arc::default() }
     }
@@ -43,9 +44,11 @@ impl ProxyPort {
     async fn converse(self, client: Client) -> Result<(), ConnectionEnd> {
         let Client { stream, peer, mut place, mut shutdown, .. } = client;
         place.prove();
-        let connection = || self.proxy.last_connection.fetch_add(1, Ordering::Relaxed) + 1;
         let usual = &self.upstreams.usual;
-        let open = || self.proxy.queue.open(connection(), peer, &usual.address);
+        let open = || {
+            let connection = self.proxy.last_connection.fetch_add(1, Ordering::Relaxed) + 1;
+            self.proxy.queue.open(connection, peer, &usual.address)
+        };
         let passing = async {
             if !self.upstreams.by_keyspace.is_empty() {
                 return route(stream, &self.upstreams, open()).await.map_err(ended);

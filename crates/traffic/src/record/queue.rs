@@ -25,43 +25,45 @@ pub fn now_us() -> i64 {
 /// Bytes that passed a connection, or what happened to it.
 #[derive(Debug, Clone)]
 pub struct Chunk {
+    /// When it was noticed, in microseconds since 1970.
     pub at_us: i64,
+    /// The number of the connection.
     pub connection: u64,
+    /// The bytes, or the event.
     pub kind: ChunkKind,
 }
 
+/// The kinds of chunks.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the comments of the variants explain their fields")]
 pub enum ChunkKind {
+    /// A client has connected.
     Opened {
+        /// The address of the client.
         client: SocketAddr,
         /// The address of the server that answers.
         upstream: Arc<str>,
     },
     /// Bytes from a side, at a place in the buffer.
-    Bytes {
-        from: Side,
-        at: Range<usize>,
-    },
+    Bytes { from: Side, at: Range<usize> },
     /// So many bytes of a side are missing before the next ones.
-    Gap {
-        from: Side,
-        bytes: u64,
-    },
-    Closed {
-        by: Side,
-    },
+    Gap { from: Side, bytes: u64 },
+    /// The connection has ended.
+    Closed { by: Side },
 }
 
 /// The chunks that the connections have left for the recorder.
 #[derive(Debug, Default)]
-pub struct Pending {
+pub struct PendingChunks {
+    /// The chunks, in their order.
     pub chunks: Vec<Chunk>,
+    /// The bytes of all chunks, one after the other.
     pub bytes: Vec<u8>,
     /// Whether no more will come.
     pub is_last: bool,
 }
 
-impl Pending {
+impl PendingChunks {
     /// Makes it empty and keeps its memory, unless a burst has made that large.
     pub fn clear(&mut self) {
         const BYTES_KEPT: usize = 4 * 1024 * 1024;
@@ -75,12 +77,12 @@ impl Pending {
 /// The queue. Connections have clones of it.
 #[derive(Debug, Clone)]
 pub struct TapQueue {
-    shared: Arc<Shared>,
+    shared: Arc<SharedQueue>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    pending: Mutex<Pending>,
+struct SharedQueue {
+    pending: Mutex<PendingChunks>,
     /// Notified when the buffer is half full, and at the end.
     wake: Condvar,
     bytes_max: usize,
@@ -89,7 +91,7 @@ struct Shared {
 impl TapQueue {
     /// Creates a queue for at most `bytes_max` bytes.
     pub fn new(bytes_max: usize) -> TapQueue {
-        let shared = Shared { pending: Mutex::default(), wake: Condvar::new(), bytes_max };
+        let shared = SharedQueue { pending: Mutex::default(), wake: Condvar::new(), bytes_max };
         TapQueue { shared: Arc::new(shared) }
     }
 
@@ -112,7 +114,7 @@ impl TapQueue {
     }
 
     /// Waits up to `patience` for much to arrive, then exchanges `empty` for all that is there.
-    pub fn take(&self, empty: &mut Pending, patience: Duration) {
+    pub fn take(&self, empty: &mut PendingChunks, patience: Duration) {
         let mut pending = self.shared.pending.lock();
         if !pending.is_last && !self.shared.is_half_full(&pending) {
             self.shared.wake.wait_for(&mut pending, patience);
@@ -122,13 +124,13 @@ impl TapQueue {
     }
 }
 
-impl Shared {
+impl SharedQueue {
     /// A chunk counts, too: many small ones take more memory than their bytes.
-    fn held(&self, pending: &Pending) -> usize {
+    fn held(&self, pending: &PendingChunks) -> usize {
         pending.bytes.len() + pending.chunks.len() * size_of::<Chunk>()
     }
 
-    fn is_half_full(&self, pending: &Pending) -> bool {
+    fn is_half_full(&self, pending: &PendingChunks) -> bool {
         self.held(pending) >= self.bytes_max / 2
     }
 }
@@ -189,8 +191,8 @@ impl Tap {
 mod tests {
     use super::*;
 
-    fn taken(queue: &TapQueue) -> Pending {
-        let mut pending = Pending::default();
+    fn taken(queue: &TapQueue) -> PendingChunks {
+        let mut pending = PendingChunks::default();
         queue.take(&mut pending, Duration::ZERO);
         pending
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::decoder::Decoder;
-use super::queue::{Pending, TapQueue, now_us};
+use super::queue::{PendingChunks, TapQueue, now_us};
 use crate::file::PartWriter;
 use crate::redact::Redactor;
 use crate::{Event, EventKind, Loss, LossReason, TrafficError};
@@ -22,13 +22,17 @@ const PERIOD: Duration = Duration::from_millis(10);
 /// The counts of a recorder so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecorderSummary {
+    /// Connections with a known protocol.
     pub connections: u64,
+    /// Recorded requests.
     pub calls: u64,
+    /// Recorded replies.
     pub replies: u64,
     /// Messages and bytes that could not be recorded.
     pub losses: BTreeMap<LossReason, Loss>,
     /// Bytes and number of files.
     pub bytes: u64,
+    /// Files so far.
     pub parts: u32,
     /// Why recording has stopped, if it has.
     pub stopped: Option<String>,
@@ -72,7 +76,7 @@ impl Recorder {
     /// Starts a thread that writes the bytes that pass the taps of `queue`, redacted if there is a `redactor`.
     pub fn start(queue: &TapQueue, writer: PartWriter, redactor: Option<Redactor>) -> io::Result<Recorder> {
         let summary = Arc::<Mutex<RecorderSummary>>::default();
-        let work = Work {
+        let work = RecorderThread {
             queue: queue.clone(),
             writer: Some(writer),
             decoder: Decoder::default(),
@@ -84,6 +88,7 @@ impl Recorder {
         Ok(Recorder { queue: queue.clone(), thread, summary })
     }
 
+    /// Returns the counts so far.
     pub fn summary(&self) -> RecorderSummary {
         self.summary.lock().clone()
     }
@@ -101,7 +106,7 @@ impl Recorder {
 }
 
 /// The state of the thread.
-struct Work {
+struct RecorderThread {
     queue: TapQueue,
     /// `None` once writing has failed.
     writer: Option<PartWriter>,
@@ -112,9 +117,9 @@ struct Work {
     logged: (Instant, BTreeMap<LossReason, Loss>),
 }
 
-impl Work {
+impl RecorderThread {
     fn run(mut self) {
-        let mut pending = Pending::default();
+        let mut pending = PendingChunks::default();
         loop {
             pending.clear();
             self.queue.take(&mut pending, PERIOD);
@@ -131,7 +136,7 @@ impl Work {
         }
     }
 
-    fn record(&mut self, pending: &Pending) {
+    fn record(&mut self, pending: &PendingChunks) {
         let mut events = Vec::new();
         for chunk in &pending.chunks {
             self.decoder.decode(chunk, &pending.bytes, &mut events);

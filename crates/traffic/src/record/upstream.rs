@@ -17,11 +17,15 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a server cannot be reached.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts of the errors name their fields")]
 pub enum UpstreamError {
+    /// The address has no host or port.
     #[error("{0:?} is not HOST:PORT")]
     Address(String),
+    /// The server refused the connection, or cannot be reached.
     #[error("cannot connect to the upstream {address}: {why}")]
     Connect { address: Arc<str>, why: io::Error },
+    /// The server did not answer.
     #[error("the upstream {address} did not accept a connection within {CONNECT_TIMEOUT:?}")]
     Slow { address: Arc<str> },
 }
@@ -77,7 +81,9 @@ impl Upstream {
 /// A connection to a server.
 #[derive(Debug)]
 pub enum ServerStream {
+    /// Without encryption.
     Plain(TcpStream),
+    /// With TLS.
     Tls(Box<ClientTls>),
 }
 

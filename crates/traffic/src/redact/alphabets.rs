@@ -67,8 +67,8 @@ fn is_uuid(bytes: &[u8]) -> bool {
 
 /// Returns whether bytes are UTF-8 that can be printed.
 fn is_text(bytes: &[u8]) -> bool {
-    let is_shown = |c: char| !c.is_control() || matches!(c, '\t' | '\n' | '\r');
-    str::from_utf8(bytes).is_ok_and(|text| text.chars().all(is_shown))
+    str::from_utf8(bytes)
+        .is_ok_and(|text| text.chars().all(|c| !c.is_control() || matches!(c, '\t' | '\n' | '\r')))
 }
 
 /// Returns the number of leading bytes that only show the sign of a number.

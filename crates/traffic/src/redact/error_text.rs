@@ -94,10 +94,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::redact::{RedactionKey, Role, Roles};
+    use crate::redact::{DataRole, DataRoles, RedactionKey};
 
     fn hashes() -> Hashes {
-        Hashes::new(RedactionKey::of_secret(b"errors"), Roles::new(&[Role::Value]))
+        Hashes::new(RedactionKey::of_secret(b"errors"), DataRoles::new(&[DataRole::Value]))
     }
 
     #[test]

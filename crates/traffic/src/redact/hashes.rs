@@ -6,20 +6,20 @@ use bytes::Bytes;
 use super::hash::{hash, hash_of_text, opaque};
 use super::key::RedactionKey;
 use super::order::{NameOrder, OrderedNames};
-use super::roles::{Role, Roles};
+use super::roles::{DataRole, DataRoles};
 use super::structure::parts;
 
 /// The hashes that replace data, and the choice of data to redact.
 #[derive(Debug)]
 pub struct Hashes {
     key: RedactionKey,
-    roles: Roles,
-    names: Names,
+    roles: DataRoles,
+    names: NameHashing,
 }
 
 /// The ways to hash names.
 #[derive(Debug)]
-enum Names {
+enum NameHashing {
     AsValues,
     /// They are only collected.
     Collected(NameOrder),
@@ -27,14 +27,15 @@ enum Names {
 }
 
 impl Hashes {
-    pub fn new(key: RedactionKey, roles: Roles) -> Hashes {
-        Hashes { key, roles, names: Names::AsValues }
+    /// Creates hashes that replace data of these roles.
+    pub fn new(key: RedactionKey, roles: DataRoles) -> Hashes {
+        Hashes { key, roles, names: NameHashing::AsValues }
     }
 
     /// Collects names, so that their order can be kept later.
     #[must_use]
     pub fn collecting(self) -> Hashes {
-        Hashes { names: Names::Collected(NameOrder::default()), ..self }
+        Hashes { names: NameHashing::Collected(NameOrder::default()), ..self }
     }
 
     /// Returns the hashes that keep the order of the names collected before.
@@ -44,26 +45,28 @@ impl Hashes {
     /// With a sentence if there were too many names.
     pub fn ordered(self) -> Result<Hashes, String> {
         let names = match self.names {
-            Names::Collected(order) => Names::Ordered(order.finish(&self.key)?),
+            NameHashing::Collected(order) => NameHashing::Ordered(order.finish(&self.key)?),
             names => names,
         };
         Ok(Hashes { names, ..self })
     }
 
-    pub fn roles(&self) -> &Roles {
+    /// Returns the roles that are replaced.
+    pub fn roles(&self) -> &DataRoles {
         &self.roles
     }
 
+    /// Returns the key of the hashes.
     pub fn key(&self) -> &RedactionKey {
         &self.key
     }
 
     /// Replaces bytes of a role, if it is redacted.
-    pub fn replace(&mut self, role: Role, bytes: &mut Bytes) {
+    pub fn replace(&mut self, role: DataRole, bytes: &mut Bytes) {
         if !self.roles.has(role) || bytes.is_empty() {
             return;
         }
-        *bytes = if role == Role::Name { self.name(bytes) } else { self.data(bytes).into() };
+        *bytes = if role == DataRole::Name { self.name(bytes) } else { self.data(bytes).into() };
     }
 
     /// Returns the hash of bytes whose role is not known, as in CQL.
@@ -87,9 +90,9 @@ impl Hashes {
         for part in parts(bytes) {
             let (Some(from), Some(to)) = (bytes.get(part.clone()), out.get_mut(part)) else { continue };
             match &mut self.names {
-                Names::AsValues => to.copy_from_slice(&hash(from, &self.key)),
-                Names::Collected(names) => names.add(from),
-                Names::Ordered(names) => match names.get(from) {
+                NameHashing::AsValues => to.copy_from_slice(&hash(from, &self.key)),
+                NameHashing::Collected(names) => names.add(from),
+                NameHashing::Ordered(names) => match names.get(from) {
                     Some(ordered) => to.copy_from_slice(ordered),
                     None => to.copy_from_slice(&hash(from, &self.key)),
                 },

@@ -45,6 +45,6 @@ mod thrift;
 pub use hashes::Hashes;
 pub use key::RedactionKey;
 pub use redactor::Redactor;
-pub use roles::{Role, Roles};
+pub use roles::{DataRole, DataRoles};
 pub(crate) use structure::parts;
 pub(crate) use thrift::dialect_of;

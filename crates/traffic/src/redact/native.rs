@@ -8,19 +8,15 @@ use super::error_text;
 use super::hashes::Hashes;
 use super::statement;
 use super::thrift::is_no_data;
-use crate::call::{NativeReply, NativeRequest, ReplyContent, Rows, StatementText};
-use crate::native_message::{NativeMessage, place_of};
+use crate::call::{NativeReply, NativeRequest, ReplyContent, ResultRows, StatementText};
+use crate::native_message::{NativeMessage, TRACE_ID_BYTES, place_of};
 use base::model::BoundValue;
 use cql_syntax::{Dialect, Subject};
-use wire::native::ProtocolVersion;
+use wire::native::{ProtocolVersion, flag};
 
 /// The sizes of an error's code and of the length of its text.
 const CODE_BYTES: usize = 4;
 const LENGTH_BYTES: usize = 2;
-
-const WARNING: u8 = 0x08;
-const TRACING: u8 = 0x02;
-const TRACE_ID_BYTES: usize = 16;
 
 /// A redacted frame.
 pub struct RedactedRequest {
@@ -79,8 +75,8 @@ pub fn reply(frame: &Bytes, hashes: &Hashes) -> Option<Bytes> {
         _ => {}
     }
     if !reply.warnings.is_empty() {
-        let traced = if reply.frame.flags & TRACING != 0 { TRACE_ID_BYTES } else { 0 };
-        debug_assert!(reply.frame.flags & WARNING != 0);
+        let traced = if reply.frame.flags & flag::TRACING != 0 { TRACE_ID_BYTES } else { 0 };
+        debug_assert!(reply.frame.flags & flag::WARNING != 0);
         let mut at = reply.frame.version.header_bytes() + traced + LENGTH_BYTES;
         for warning in &reply.warnings {
             at += LENGTH_BYTES;
@@ -91,15 +87,12 @@ pub fn reply(frame: &Bytes, hashes: &Hashes) -> Option<Bytes> {
     edits.apply(frame, reply.frame.version)
 }
 
-fn rows(frame: &Bytes, rows: &Rows, edits: &mut Edits, hashes: &Hashes) -> Option<()> {
-    let is_data = |at: usize| {
-        rows.columns.get(at).is_none_or(|column| column.cql_type != "counter" && !is_no_data(&column.name))
-    };
+fn rows(frame: &Bytes, rows: &ResultRows, edits: &mut Edits, hashes: &Hashes) -> Option<()> {
     for row in &rows.rows {
         for (at, value) in row.iter().enumerate() {
-            if let Some(value) = value
-                && is_data(at)
-            {
+            let Some(value) = value else { continue };
+            let column = rows.columns.get(at);
+            if column.is_none_or(|column| column.cql_type != "counter" && !is_no_data(&column.name)) {
                 edits.replace(place_of(frame, value)?, hashes.data(value));
             }
         }

@@ -67,7 +67,7 @@ impl NameOrder {
         for class in [Class::Text, Class::Uuid, Class::Number] {
             let of_class = self.names.iter().filter(|(of, _)| *of == class);
             let names: Vec<Name<'_>> = of_class.map(|(_, bytes)| Name::new(bytes, class)).collect();
-            let tree = Tree { key, class };
+            let tree = NameTree { key, class };
             tree.assign_all(&names, &mut hashes);
         }
         Ok(OrderedNames { hashes })
@@ -112,13 +112,13 @@ impl<'a> Name<'a> {
     }
 }
 
-struct Tree<'k> {
+struct NameTree<'k> {
     key: &'k RedactionKey,
     class: Class,
 }
 
 /// The way from the root to a node.
-struct Path {
+struct NamePath {
     /// The new bytes.
     hash: Vec<u8>,
     /// Depends on all bytes of `hash`: to hash these again at each node would take a time that grows with the square of
@@ -126,14 +126,14 @@ struct Path {
     state: u64,
 }
 
-impl Tree<'_> {
+impl NameTree<'_> {
     fn assign_all(&self, names: &[Name<'_>], hashes: &mut HashMap<Vec<u8>, Vec<u8>>) {
-        self.assign(names, &mut Path { hash: Vec::new(), state: 0 }, hashes);
+        self.assign(names, &mut NamePath { hash: Vec::new(), state: 0 }, hashes);
     }
 
     /// Assigns hashes to sorted names that all begin with the bytes of a path. A name may be longer than a stack is deep,
     /// so names without branches are followed in a loop.
-    fn assign(&self, mut names: &[Name<'_>], path: &mut Path, hashes: &mut HashMap<Vec<u8>, Vec<u8>>) {
+    fn assign(&self, mut names: &[Name<'_>], path: &mut NamePath, hashes: &mut HashMap<Vec<u8>, Vec<u8>>) {
         let (start, state) = (path.hash.len(), path.state);
         loop {
             let depth = path.hash.len();
@@ -164,13 +164,13 @@ impl Tree<'_> {
         path.state = state;
     }
 
-    fn push(&self, path: &mut Path, byte: u8) {
+    fn push(&self, path: &mut NamePath, byte: u8) {
         path.hash.push(byte);
         path.state = self.key.bits(path.state, &[byte]);
     }
 
     /// Returns the new bytes of the branches of a node.
-    fn bytes_of(&self, branches: &[&[Name<'_>]], path: &Path) -> Vec<u8> {
+    fn bytes_of(&self, branches: &[&[Name<'_>]], path: &NamePath) -> Vec<u8> {
         let depth = path.hash.len();
         let alphabet =
             |branch: &&[Name<'_>]| branch.first().and_then(|name| name.alphabets.get(depth)).copied();

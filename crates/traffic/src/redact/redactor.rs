@@ -8,7 +8,6 @@ use super::hashes::Hashes;
 use super::{native, thrift};
 use crate::native_message::NativeMessage;
 use crate::{Event, EventKind, Header, Loss, LossReason, Protocol};
-use wire::thrift::frame::Transport;
 
 /// The most ids of prepared statements that are known to read the system's tables.
 const SYSTEM_IDS_MAX: usize = 10_000;
@@ -17,20 +16,20 @@ const SYSTEM_IDS_MAX: usize = 10_000;
 #[derive(Debug)]
 pub struct Redactor {
     hashes: Hashes,
-    connections: HashMap<u64, Connection>,
+    connections: HashMap<u64, RedactedConnection>,
     /// Prepared statements of the system's tables.
     system_ids: HashSet<Bytes>,
 }
 
 #[derive(Debug)]
-struct Connection {
+struct RedactedConnection {
     protocol: Protocol,
     /// Calls whose replies need more than to be redacted.
-    open: HashMap<u64, Open>,
+    open: HashMap<u64, SpecialReply>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum SpecialReply {
     /// The reply stays as it is.
     OfSystem,
     /// The request was lost, and so is the reply.
@@ -38,6 +37,7 @@ enum Open {
 }
 
 impl Redactor {
+    /// Creates a redactor that replaces data by these hashes.
     pub fn new(hashes: Hashes) -> Redactor {
         Redactor { hashes, connections: HashMap::new(), system_ids: HashSet::new() }
     }
@@ -57,11 +57,12 @@ impl Redactor {
         header.redaction_key = Some(self.hashes.key().fingerprint());
     }
 
+    /// Returns an event without the data of its roles. Events must be passed in their order.
     pub fn redact(&mut self, event: Event) -> Event {
         let Event { at_us, connection, kind } = event;
         let kind = match kind {
             EventKind::Opened { protocol, .. } => {
-                self.connections.insert(connection, Connection { protocol, open: HashMap::new() });
+                self.connections.insert(connection, RedactedConnection { protocol, open: HashMap::new() });
                 kind
             }
             EventKind::Request { call, message } => self.request(connection, call, message),
@@ -81,13 +82,13 @@ impl Redactor {
         let Some(state) = self.connections.get_mut(&connection) else { return lost(bytes) };
         let redacted = match state.protocol {
             Protocol::Thrift { is_framed } => {
-                thrift::redacted(&message, transport(is_framed), &mut self.hashes)
+                thrift::redacted(&message, Protocol::transport(is_framed), &mut self.hashes)
             }
             Protocol::Native => {
                 let ids = &self.system_ids;
                 native::request(&message, |id| ids.contains(id), &self.hashes).map(|request| {
                     if request.is_of_system {
-                        state.open.insert(call, Open::OfSystem);
+                        state.open.insert(call, SpecialReply::OfSystem);
                     }
                     request.frame
                 })
@@ -96,7 +97,7 @@ impl Redactor {
         match redacted {
             Some(message) => EventKind::Request { call, message },
             None => {
-                state.open.insert(call, Open::Lost);
+                state.open.insert(call, SpecialReply::Lost);
                 lost(bytes)
             }
         }
@@ -106,8 +107,8 @@ impl Redactor {
         let bytes = message.len() as u64;
         let Some(state) = self.connections.get_mut(&connection) else { return lost(bytes) };
         let redacted = match (state.open.remove(&call), state.protocol) {
-            (Some(Open::Lost), _) => None,
-            (Some(Open::OfSystem), _) => {
+            (Some(SpecialReply::Lost), _) => None,
+            (Some(SpecialReply::OfSystem), _) => {
                 if let Some(id) = NativeMessage::read(&message).and_then(|message| message.prepared_id())
                     && self.system_ids.len() < SYSTEM_IDS_MAX
                 {
@@ -116,16 +117,12 @@ impl Redactor {
                 Some(message)
             }
             (None, Protocol::Thrift { is_framed }) => {
-                thrift::redacted(&message, transport(is_framed), &mut self.hashes)
+                thrift::redacted(&message, Protocol::transport(is_framed), &mut self.hashes)
             }
             (None, Protocol::Native) => native::reply(&message, &self.hashes),
         };
         redacted.map_or_else(|| lost(bytes), |message| EventKind::Reply { call, message })
     }
-}
-
-fn transport(is_framed: bool) -> Transport {
-    if is_framed { Transport::Framed } else { Transport::Unframed }
 }
 
 fn lost(bytes: u64) -> EventKind {

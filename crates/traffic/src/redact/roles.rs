@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 /// The meaning of bytes in a Thrift call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum DataRole {
     /// The value of a column.
     Value,
     /// A row key.
@@ -13,24 +13,24 @@ pub enum Role {
     Name,
 }
 
-impl Role {
-    const ALL: [Role; 3] = [Role::Value, Role::Key, Role::Name];
+impl DataRole {
+    const ALL: [DataRole; 3] = [DataRole::Value, DataRole::Key, DataRole::Name];
 
     /// Returns the role as the command line and headers of recordings name it.
     pub fn word(self) -> &'static str {
         match self {
-            Role::Value => "values",
-            Role::Key => "keys",
-            Role::Name => "names",
+            DataRole::Value => "values",
+            DataRole::Key => "keys",
+            DataRole::Name => "names",
         }
     }
 }
 
-impl FromStr for Role {
+impl FromStr for DataRole {
     type Err = String;
 
-    fn from_str(word: &str) -> Result<Role, String> {
-        Role::ALL
+    fn from_str(word: &str) -> Result<DataRole, String> {
+        DataRole::ALL
             .into_iter()
             .find(|role| role.word() == word)
             .ok_or_else(|| format!("{word:?} cannot be redacted: use values, keys or names"))
@@ -39,14 +39,16 @@ impl FromStr for Role {
 
 /// A set of roles.
 #[derive(Debug, Clone, Default)]
-pub struct Roles(Vec<Role>);
+pub struct DataRoles(Vec<DataRole>);
 
-impl Roles {
-    pub fn new(roles: &[Role]) -> Roles {
-        Roles(Role::ALL.into_iter().filter(|role| roles.contains(role)).collect())
+impl DataRoles {
+    /// Creates a set of roles.
+    pub fn new(roles: &[DataRole]) -> DataRoles {
+        DataRoles(DataRole::ALL.into_iter().filter(|role| roles.contains(role)).collect())
     }
 
-    pub fn has(&self, role: Role) -> bool {
+    /// Returns whether the set has a role.
+    pub fn has(&self, role: DataRole) -> bool {
         self.0.contains(&role)
     }
 

@@ -74,11 +74,11 @@ mod tests {
 
     use super::*;
     use crate::corpus::{SECRET, hard_statements, planted};
-    use crate::redact::{RedactionKey, Role, Roles};
+    use crate::redact::{DataRole, DataRoles, RedactionKey};
     use cql_syntax::{Dialect, tokens_of_any};
 
     fn hashes() -> Hashes {
-        Hashes::new(RedactionKey::of_secret(b"cql"), Roles::new(&[Role::Value]))
+        Hashes::new(RedactionKey::of_secret(b"cql"), DataRoles::new(&[DataRole::Value]))
     }
 
     fn redacted(statement: &str) -> String {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::error_text;
 use super::hashes::Hashes;
-use super::roles::Role;
+use super::roles::DataRole;
 use super::statement;
 use crate::call::{method_of, result_of};
 use crate::{Fields, ThriftMessage, Value};
@@ -84,11 +84,11 @@ fn redact(meaning: Meaning, value: &mut Value, hashes: &mut Hashes) {
             }
         }
         Value::Binary(bytes) => match meaning.role {
-            FieldRole::Key => hashes.replace(Role::Key, bytes),
-            FieldRole::Name | FieldRole::SuperName => hashes.replace(Role::Name, bytes),
-            FieldRole::Value => hashes.replace(Role::Value, bytes),
+            FieldRole::Key => hashes.replace(DataRole::Key, bytes),
+            FieldRole::Name | FieldRole::SuperName => hashes.replace(DataRole::Name, bytes),
+            FieldRole::Value => hashes.replace(DataRole::Value, bytes),
             FieldRole::Data => *bytes = hashes.data(bytes).into(),
-            FieldRole::Token if hashes.roles().has(Role::Key) => *bytes = hashes.token(bytes).into(),
+            FieldRole::Token if hashes.roles().has(DataRole::Key) => *bytes = hashes.token(bytes).into(),
             FieldRole::Path => path(bytes, hashes),
             _ => {}
         },
@@ -101,7 +101,7 @@ fn path(bytes: &mut Bytes, hashes: &mut Hashes) {
     let mut names = bytes.split(|byte| *byte == b':').map(Bytes::copy_from_slice);
     let mut path: Vec<Bytes> = names.next().into_iter().collect();
     path.extend(names.map(|mut name| {
-        hashes.replace(Role::Name, &mut name);
+        hashes.replace(DataRole::Name, &mut name);
         name
     }));
     *bytes = path.join(&b':').into();
@@ -146,7 +146,7 @@ fn cql_result(method: &str, value: &mut Value, hashes: &mut Hashes) {
                 *value = hashes.data(value).into();
             }
             if has_names && let Some(Value::Binary(name)) = column.get_mut(&1) {
-                hashes.replace(Role::Name, name);
+                hashes.replace(DataRole::Name, name);
             }
         }
     }
@@ -169,7 +169,7 @@ fn error(value: &mut Value, hashes: &Hashes) {
 #[cfg(test)]
 mod tests {
     use super::super::key::RedactionKey;
-    use super::super::roles::Roles;
+    use super::super::roles::DataRoles;
     use super::*;
     use crate::value::fields_from_json;
 
@@ -177,7 +177,7 @@ mod tests {
     fn redacted_fields(name: &'static str, kind: MessageKind, fields: &str) -> String {
         let fields = fields_from_json(&serde_json::from_str(fields).unwrap()).unwrap();
         let message = ThriftMessage { name: name.into(), kind, seqid: 1, fields }.write();
-        let roles = Roles::new(&[Role::Key, Role::Name, Role::Value]);
+        let roles = DataRoles::new(&[DataRole::Key, DataRole::Name, DataRole::Value]);
         let mut hashes = Hashes::new(RedactionKey::of_secret(b"thrift"), roles);
         let redacted = redacted(&message, Transport::Unframed, &mut hashes).unwrap();
         crate::fields_to_json(&ThriftMessage::read(&redacted).unwrap().fields).to_string()

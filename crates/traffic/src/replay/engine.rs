@@ -8,25 +8,26 @@ use bytes::Bytes;
 use tokio::sync::mpsc;
 
 use super::super::call::{Call, Conversation, PreparedTexts, Request};
-use super::super::compare::{Comparison, Context, Rule, Span, compare};
-use super::super::report::{Cause, CauseId, Compared, Outcome, Report, ReproducedCall, Reproduction};
+use super::super::compare::{Comparison, Context, Rule, RunSpan, compare};
+use super::super::report::{CallOutcome, Cause, CauseId, ComparedCall, Report, ReproducedCall, Reproduction};
 use super::super::{Event, EventKind, Protocol};
 use super::handles::Handles;
-use super::link::{Arrival, Link};
+use super::link::{Arrival, ReplayLink};
 use super::order::Order;
 use super::own_data::{OwnData, rows_of};
-use super::pending::{CandidateAnswer, Pending};
-use super::{Candidate, Progress, ReplayOptions, Speed, reason};
+use super::pending::{CandidateAnswer, PendingCall};
+use super::{CandidateServer, Progress, ReplayOptions, Speed, reason};
+use crate::event::host_of;
 use base::util::Clock;
 
 /// Calls that the replay makes itself have numbers from here on.
 const OWN_CALLS: u64 = 1 << 63;
 
 /// A connection of the recording.
-pub(super) struct Connection {
+pub(super) struct ReplayedConnection {
     pub(super) conversation: Conversation,
     client: Arc<str>,
-    pub(super) link: Option<Link>,
+    pub(super) link: Option<ReplayLink>,
     /// The calls that a new connection to the candidate must repeat, by method: STARTUP, USE, `set_keyspace`.
     pub(super) session: BTreeMap<String, (u64, Call)>,
 }
@@ -50,16 +51,16 @@ pub struct ReplaySummary {
 
 /// A running replay.
 pub struct Replay<'a> {
-    pub(super) candidate: &'a Candidate,
+    pub(super) candidate: &'a CandidateServer,
     options: &'a ReplayOptions,
     report: &'a mut Report,
     progress: Option<&'a mut Progress>,
-    pub(super) connections: HashMap<u64, Connection>,
+    pub(super) connections: HashMap<u64, ReplayedConnection>,
     pub(super) prepared: PreparedTexts,
     pub(super) handles: Handles,
     own: OwnData,
     pub(super) order: Order,
-    pub(super) pending: HashMap<u64, Pending>,
+    pub(super) pending: HashMap<u64, PendingCall>,
     pub(super) arrivals: (mpsc::UnboundedSender<Arrival>, mpsc::UnboundedReceiver<Arrival>),
     /// The connection of each link, by the link's number.
     pub(super) links: HashMap<u64, u64>,
@@ -71,7 +72,7 @@ pub struct Replay<'a> {
     started: Instant,
     started_us: i64,
     /// The times of the first and the latest event.
-    recorded: Option<Span>,
+    recorded: Option<RunSpan>,
     has_random_uuids: bool,
     has_server_timestamps: bool,
     summary: ReplaySummary,
@@ -79,7 +80,12 @@ pub struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    pub fn new(candidate: &'a Candidate, options: &'a ReplayOptions, report: &'a mut Report) -> Replay<'a> {
+    /// Begins a replay whose comparisons go to the report.
+    pub fn new(
+        candidate: &'a CandidateServer,
+        options: &'a ReplayOptions,
+        report: &'a mut Report,
+    ) -> Replay<'a> {
         for rule in Rule::ALL {
             report.explain_rule(rule.name(), rule.meaning());
         }
@@ -125,13 +131,13 @@ impl<'a> Replay<'a> {
     /// Takes the next event of the recording. Returns when the event after it may be taken.
     pub async fn take(&mut self, event: Event) {
         let at_us = event.at_us;
-        let span = self.recorded.get_or_insert(Span { from_us: at_us, to_us: at_us });
+        let span = self.recorded.get_or_insert(RunSpan { from_us: at_us, to_us: at_us });
         span.to_us = span.to_us.max(at_us);
         let connection = event.connection;
         match event.kind {
             EventKind::Opened { protocol, client, .. } => {
                 // The parts of a rotated recording begin with the connections that are open.
-                self.connections.entry(connection).or_insert_with(|| Connection {
+                self.connections.entry(connection).or_insert_with(|| ReplayedConnection {
                     conversation: Conversation::new(protocol),
                     client: host_of(&client).into(),
                     link: None,
@@ -171,7 +177,7 @@ impl<'a> Replay<'a> {
 
     /// Ends a connection. Calls of it without a recorded answer are not compared.
     fn close(&mut self, connection: u64) {
-        let of_it = |(_, pending): &(&u64, &Pending)| pending.connection == connection;
+        let of_it = |(_, pending): &(&u64, &PendingCall)| pending.connection == connection;
         let calls: Vec<u64> = self.pending.iter().filter(of_it).map(|(call, _)| *call).collect();
         calls.into_iter().for_each(|call| self.complete(call));
         if let Some(link) = self.connections.remove(&connection).and_then(|connection| connection.link) {
@@ -195,7 +201,7 @@ impl<'a> Replay<'a> {
         self.wait_for_time(at_us).await;
         let is_own = !self.options.only_own_reads || self.own.has(&call);
         self.own.learn(&call);
-        let mut pending = Pending {
+        let mut pending = PendingCall {
             connection,
             at_us,
             rows: rows_of(&call),
@@ -219,8 +225,8 @@ impl<'a> Replay<'a> {
     }
 
     /// Counts a call that is not sent.
-    pub(super) fn skip(&mut self, pending: &Pending, number: u64, why: &str) {
-        let compared = Compared { outcome: Outcome::NotCompared(why), ..pending.compared(number) };
+    pub(super) fn skip(&mut self, pending: &PendingCall, number: u64, why: &str) {
+        let compared = ComparedCall { outcome: CallOutcome::NotCompared(why), ..pending.compared(number) };
         self.report.add(&compared);
         self.show_progress(false);
     }
@@ -309,7 +315,7 @@ impl<'a> Replay<'a> {
                 if let Some(of) = self.connections.get_mut(&connection) {
                     of.link = None;
                 }
-                let is_lost = |(_, pending): &(&u64, &Pending)| {
+                let is_lost = |(_, pending): &(&u64, &PendingCall)| {
                     pending.connection == connection && pending.candidate.is_waiting()
                 };
                 let calls: Vec<u64> = self.pending.iter().filter(is_lost).map(|(call, _)| *call).collect();
@@ -357,7 +363,7 @@ impl<'a> Replay<'a> {
             &self.context(),
         ));
         let rules = comparison.rule_names();
-        let compared = Compared {
+        let compared = ComparedCall {
             candidate_us: candidate.map(|(_, took)| took),
             rules: &rules,
             outcome: comparison.outcome.outcome(),
@@ -371,14 +377,14 @@ impl<'a> Replay<'a> {
     fn note_difference(
         &mut self,
         number: u64,
-        pending: &Pending,
+        pending: &PendingCall,
         comparison: &Comparison,
         cause: Option<CauseId>,
     ) {
         if !comparison.differs() {
             return;
         }
-        if let (true, Outcome::Differs(difference)) =
+        if let (true, CallOutcome::Differs(difference)) =
             (self.watched == Some(number), comparison.outcome.outcome())
         {
             self.summary.watched = Some(Cause::of(&pending.call.method, &difference));
@@ -404,7 +410,7 @@ impl<'a> Replay<'a> {
     }
 
     fn context(&self) -> Context {
-        let candidate = Span { from_us: self.started_us, to_us: self.clock.next_micros() };
+        let candidate = RunSpan { from_us: self.started_us, to_us: self.clock.next_micros() };
         Context {
             recorded: self.recorded.unwrap_or(candidate),
             candidate,
@@ -412,9 +418,4 @@ impl<'a> Replay<'a> {
             has_server_timestamps: self.has_server_timestamps,
         }
     }
-}
-
-/// Returns the host of an address.
-fn host_of(address: &str) -> &str {
-    address.rsplit_once(':').map_or(address, |(host, _)| host)
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use bytes::{Bytes, BytesMut};
 
 use super::super::call::{
-    Answer, Call, NativeFrame, NativeRequest, Part, PreparedTexts, ReplyContent, Request,
+    Answer, Call, HandlePart, NativeFrame, NativeRequest, PreparedTexts, ReplyContent, Request,
 };
 use super::super::value::Value;
 use crate::limits::TRAFFIC_HANDLES_MAX;
@@ -43,26 +43,11 @@ impl Handles {
     pub fn learn(&mut self, connection: u64, call: &Call, recorded: &Answer, candidate: &Answer) {
         match (recorded, candidate) {
             (Answer::Native(recorded), Answer::Native(candidate)) => {
-                match (&recorded.content, &candidate.content) {
-                    (
-                        ReplyContent::Prepared { id, result_id, .. },
-                        ReplyContent::Prepared { id: other, result_id: other_result, .. },
-                    ) => {
-                        self.put(id, other);
-                        if let (Some(id), Some(other)) = (result_id, other_result) {
-                            self.put(id, other);
-                        }
+                let handles = native_handles(&recorded.content).into_iter();
+                for (handle, other) in handles.zip(native_handles(&candidate.content)) {
+                    if let (Some(handle), Some(other)) = (handle, other) {
+                        self.put(handle, other);
                     }
-                    (ReplyContent::Rows(rows), ReplyContent::Rows(other)) => {
-                        for (state, other) in
-                            [(&rows.paging_state, &other.paging_state), (&rows.result_id, &other.result_id)]
-                        {
-                            if let (Some(state), Some(other)) = (state, other) {
-                                self.put(state, other);
-                            }
-                        }
-                    }
-                    _ => {}
                 }
             }
             (Answer::Thrift(recorded), Answer::Thrift(candidate)) => {
@@ -111,7 +96,7 @@ impl Handles {
         if request.code == RequestCode::Startup {
             return Translated::Ready(without_compression(request));
         }
-        let mut parts: Vec<(&Part, Bytes)> = Vec::new();
+        let mut parts: Vec<(&HandlePart, Bytes)> = Vec::new();
         for id in request.prepared_ids() {
             match (self.native.get(&id.bytes), prepared.get(&id.bytes)) {
                 (Some(other), _) => parts.push((id, other.clone())),
@@ -136,6 +121,15 @@ impl Handles {
             return Translated::Ready(request.frame.write());
         }
         Translated::Ready(request.with_parts(&parts).write())
+    }
+}
+
+/// Returns the handles of an answer, those of each kind at their own places.
+fn native_handles(content: &ReplyContent) -> [Option<&Bytes>; 4] {
+    match content {
+        ReplyContent::Prepared { id, result_id, .. } => [Some(id), result_id.as_ref(), None, None],
+        ReplyContent::Rows(rows) => [None, None, rows.paging_state.as_ref(), rows.result_id.as_ref()],
+        _ => [None; 4],
     }
 }
 

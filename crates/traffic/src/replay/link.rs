@@ -35,19 +35,19 @@ pub enum Arrival {
 
 /// An open connection. It closes when it is dropped.
 #[derive(Debug)]
-pub struct Link {
+pub struct ReplayLink {
     pub number: u64,
     requests: mpsc::UnboundedSender<(u64, Bytes)>,
     tasks: [JoinHandle<()>; 2],
 }
 
-impl Drop for Link {
+impl Drop for ReplayLink {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
 }
 
-impl Link {
+impl ReplayLink {
     /// Connects. `number` identifies the connection in arrivals.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Link {
         address: &str,
         protocol: Protocol,
         arrivals: mpsc::UnboundedSender<Arrival>,
-    ) -> Result<Link, String> {
+    ) -> Result<ReplayLink, String> {
         let connecting = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await;
         let stream = match connecting {
             Ok(Ok(stream)) => stream,
@@ -74,7 +74,7 @@ impl Link {
         let (requests, outgoing) = mpsc::unbounded_channel();
         let writer = tokio::spawn(write_requests(write, wire.clone(), outgoing, number, arrivals.clone()));
         let reader = tokio::spawn(read_replies(read, wire, number, arrivals));
-        Ok(Link { number, requests, tasks: [writer, reader] })
+        Ok(ReplayLink { number, requests, tasks: [writer, reader] })
     }
 
     /// Sends a request. If the connection has ended, an arrival says so.

@@ -24,7 +24,7 @@ pub use shrink::{FreshServer, Shrunk, reproduction, selected, shrink};
 
 /// The server that calls are sent to.
 #[derive(Debug, Clone)]
-pub struct Candidate {
+pub struct CandidateServer {
     /// `HOST:PORT` of Thrift.
     pub thrift: String,
     /// `HOST:PORT` of the native protocol; `None` if it has none. Its calls are not compared then.
@@ -60,6 +60,7 @@ impl std::str::FromStr for Speed {
 /// The options of a replay.
 #[derive(Debug, Clone)]
 pub struct ReplayOptions {
+    /// The speed of the calls.
     pub speed: Speed,
     /// Only sends reads of data that the recording wrote itself.
     pub only_own_reads: bool,
@@ -74,6 +75,7 @@ impl Default for ReplayOptions {
 }
 
 /// Why a call is not compared.
+#[expect(missing_docs, reason = "each text explains itself")]
 pub mod reason {
     pub const NO_NATIVE_PORT: &str = "no address of the candidate's native protocol was given";
     pub const NOT_OWN: &str = "reads of what the recording has not written (--only-own-reads)";

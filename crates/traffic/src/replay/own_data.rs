@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::super::call::{Call, Effect, Request};
+use super::super::call::{Call, CallEffect, Request};
 use super::super::value::{Fields, Value};
 use crate::limits::TRAFFIC_OWN_ROWS_MAX;
 
@@ -22,7 +22,7 @@ pub struct OwnData {
 impl OwnData {
     /// Learns from a write.
     pub fn learn(&mut self, call: &Call) {
-        if call.effect != Effect::Write {
+        if call.effect != CallEffect::Write {
             return;
         }
         let keyspace = call.keyspace.as_deref().unwrap_or_default();
@@ -53,7 +53,7 @@ impl OwnData {
 
     /// Returns whether a call only reads data that the recording has written. Calls that read nothing do.
     pub fn has(&self, call: &Call) -> bool {
-        if call.effect != Effect::Read {
+        if call.effect != CallEffect::Read {
             return true;
         }
         let keyspace = call.keyspace.as_deref().unwrap_or_default();

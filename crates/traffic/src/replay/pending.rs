@@ -9,11 +9,11 @@ use super::super::Protocol;
 use super::super::call::{Answer, Call, CallError, NativeReply};
 use super::super::compare::{Compare, Comparison, Rule};
 use super::super::message::ThriftMessage;
-use super::super::report::{Compared, Outcome};
+use super::super::report::ComparedCall;
 
 /// A call between its request and its comparison.
 #[derive(Debug)]
-pub struct Pending {
+pub struct PendingCall {
     pub connection: u64,
     /// The request's time in the recording.
     pub at_us: i64,
@@ -30,9 +30,9 @@ pub struct Pending {
     pub sent: Instant,
 }
 
-impl Pending {
+impl PendingCall {
     /// Notes whether this call and another one, which overlapped in the recording, race.
-    pub fn meet(&mut self, other: &mut Pending) {
+    pub fn meet(&mut self, other: &mut PendingCall) {
         if self.call.is_write() == other.call.is_write()
             || !self.rows.iter().any(|row| other.rows.contains(row))
         {
@@ -53,22 +53,10 @@ impl Pending {
     }
 
     /// Returns the call for the report, without its outcome.
-    pub fn compared(&self, number: u64) -> Compared<'_> {
-        let recorded = self.recorded.as_ref();
-        Compared {
-            call: number,
-            at_us: self.at_us,
-            method: &self.call.method,
-            keyspace: self.call.keyspace.as_deref().unwrap_or_default(),
-            family: self.call.family.as_deref().unwrap_or_default(),
-            interface: self.call.interface,
-            client: &self.client,
-            is_write: self.call.is_write(),
-            recorded_us: recorded.map(|(_, at)| at.saturating_sub(self.at_us).max(0).unsigned_abs()),
-            candidate_us: None,
-            rules: &[],
-            outcome: Outcome::Equal,
-        }
+    pub fn compared(&self, number: u64) -> ComparedCall<'_> {
+        let took = |at_us: i64| at_us.saturating_sub(self.at_us).max(0).unsigned_abs();
+        let recorded_us = self.recorded.as_ref().map(|(_, at_us)| took(*at_us));
+        ComparedCall { recorded_us, ..self.call.compared(number, self.at_us, &self.client) }
     }
 }
 
@@ -118,13 +106,13 @@ mod tests {
     use crate::value::fields_from_json;
     use wire::thrift::MessageKind;
 
-    fn pending(name: &'static str, key: &str) -> Pending {
+    fn pending(name: &'static str, key: &str) -> PendingCall {
         let fields = format!(r#"{{"1": {{"t": "{key}"}}, "2": {{"s": {{"3": {{"t": "Posts"}}}}}}}}"#);
         let fields = fields_from_json(&serde_json::from_str(&fields).unwrap()).unwrap();
         let message = ThriftMessage { name: name.into(), kind: MessageKind::Call, seqid: 1, fields }.write();
         let mut connection = Conversation::new(Protocol::Thrift { is_framed: true });
         let call = connection.request(&message, &PreparedTexts::default()).unwrap();
-        Pending {
+        PendingCall {
             connection: 1,
             at_us: 0,
             rows: rows_of(&call),
@@ -138,7 +126,7 @@ mod tests {
     }
 
     fn differs() -> Comparison {
-        let found = crate::compare::Found {
+        let found = crate::compare::FoundDifference {
             kind: DifferenceKind::Data,
             path: String::new(),
             recorded: None,

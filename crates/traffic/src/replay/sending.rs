@@ -5,11 +5,11 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use super::super::Protocol;
-use super::super::call::{Call, Effect, NativeFrame, NativeReply, ReplyContent, Request};
+use super::super::call::{Call, CallEffect, NativeFrame, NativeReply, ReplyContent, Request};
 use super::engine::Replay;
 use super::handles::{Translated, UNKNOWN_STATEMENT};
-use super::link::Link;
-use super::pending::{CandidateAnswer, Pending};
+use super::link::ReplayLink;
+use super::pending::{CandidateAnswer, PendingCall};
 use super::reason;
 use wire::native::{ProtocolVersion, RequestCode};
 
@@ -18,7 +18,7 @@ const OWN_STREAM: i16 = 126;
 
 impl Replay<'_> {
     /// Sends a call, after its requirements.
-    pub(super) async fn send(&mut self, number: u64, mut pending: Pending) {
+    pub(super) async fn send(&mut self, number: u64, mut pending: PendingCall) {
         let connection = pending.connection;
         if self.open_link(connection).await.is_err() {
             pending.candidate = CandidateAnswer::Lost;
@@ -74,7 +74,7 @@ impl Replay<'_> {
             Protocol::Native => self.candidate.native.as_ref().ok_or(reason::NO_NATIVE_PORT)?,
         };
         self.next_link += 1;
-        let link = Link::open(self.next_link, address, protocol, self.arrivals.0.clone()).await?;
+        let link = ReplayLink::open(self.next_link, address, protocol, self.arrivals.0.clone()).await?;
         self.links.insert(link.number, connection);
         of.link = Some(link);
         let mut session: Vec<(u64, Call)> = of.session.values().cloned().collect();
@@ -142,7 +142,7 @@ fn is_of_session(call: &Call) -> bool {
         }
         Request::Native(request) => {
             matches!(request.code, RequestCode::Startup)
-                || call.effect == Effect::Session && call.method == "USE"
+                || call.effect == CallEffect::Session && call.method == "USE"
         }
     }
 }

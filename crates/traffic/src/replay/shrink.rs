@@ -16,9 +16,9 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use super::super::call::{Call, Conversation, PreparedTexts};
-use super::super::report::{Cause, Report, ReproducedCall, Reproduction, RunKind, Subject};
+use super::super::report::{Cause, Report, ReportSubject, ReproducedCall, Reproduction, RunKind};
 use super::super::{Event, EventKind};
-use super::{Candidate, Replay, ReplayOptions, Speed};
+use super::{CandidateServer, Replay, ReplayOptions, Speed};
 
 /// Provides servers without data.
 pub trait FreshServer {
@@ -27,7 +27,7 @@ pub trait FreshServer {
     /// # Errors
     ///
     /// That there is none; shrinking ends.
-    fn fresh(&mut self) -> impl Future<Output = Result<Candidate, String>> + Send;
+    fn fresh(&mut self) -> impl Future<Output = Result<CandidateServer, String>> + Send;
 }
 
 /// The shortest calls that were found.
@@ -42,7 +42,7 @@ pub struct Shrunk {
 }
 
 /// The events of a recording, and the call that differs.
-struct Search<'a, S> {
+struct CallSearch<'a, S> {
     events: &'a [Event],
     failing: u64,
     servers: &'a mut S,
@@ -66,7 +66,7 @@ pub async fn shrink<S: FreshServer + Send>(
 ) -> Result<Shrunk, String> {
     let options = ReplayOptions { speed: Speed::Max, ..ReplayOptions::default() };
     let deadline = Instant::now() + patience;
-    let mut search = Search { events, failing, servers, options, attempts: 0, deadline, cause: None };
+    let mut search = CallSearch { events, failing, servers, options, attempts: 0, deadline, cause: None };
     let mut calls: Vec<u64> = Vec::new();
     for event in events {
         match event.kind {
@@ -86,7 +86,7 @@ pub async fn shrink<S: FreshServer + Send>(
     Ok(Shrunk { calls, attempts: search.attempts, is_shortest })
 }
 
-impl<S: FreshServer + Send> Search<'_, S> {
+impl<S: FreshServer + Send> CallSearch<'_, S> {
     /// Removes calls that are not needed. Returns whether the rest is the shortest.
     async fn reduce(&mut self, calls: &mut Vec<u64>) -> Result<bool, String> {
         let mut parts = 2;
@@ -121,8 +121,11 @@ impl<S: FreshServer + Send> Search<'_, S> {
         self.attempts += 1;
         let candidate = self.servers.fresh().await?;
         let wanted: BTreeSet<u64> = calls.iter().copied().chain([self.failing]).collect();
-        let subject =
-            Subject { run: RunKind::Replay, recorded: String::new(), candidate: candidate.thrift.clone() };
+        let subject = ReportSubject {
+            run: RunKind::Replay,
+            recorded: String::new(),
+            candidate: candidate.thrift.clone(),
+        };
         let mut report = Report::new(subject);
         let mut replay = Replay::new(&candidate, &self.options, &mut report);
         replay.watch(self.failing);

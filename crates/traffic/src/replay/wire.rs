@@ -8,13 +8,11 @@ use super::super::Protocol;
 use super::super::call::NativeFrame;
 use crate::ThriftMessage;
 use crate::limits::RECORDED_MESSAGE_BYTES_MAX;
+use crate::native_head::{NativeHead, UnknownVersion};
 use wire::limits::NATIVE_FRAME_BYTES_MAX;
 use wire::native::{ProtocolVersion, ResponseCode, SegmentCodec};
 use wire::thrift::MessageKind;
-use wire::thrift::frame::{MessageCutter, NextMessage, Transport};
-
-/// Bytes that precede a body's length in a native header, and the length itself.
-const LENGTH_BYTES: usize = 4;
+use wire::thrift::frame::{MessageCutter, NextMessage};
 
 /// The state of both directions.
 #[derive(Debug)]
@@ -42,8 +40,7 @@ impl Wire {
     pub fn new(protocol: Protocol) -> Wire {
         match protocol {
             Protocol::Thrift { is_framed } => {
-                let transport = if is_framed { Transport::Framed } else { Transport::Unframed };
-                let cutter = MessageCutter::new(transport, RECORDED_MESSAGE_BYTES_MAX);
+                let cutter = MessageCutter::new(Protocol::transport(is_framed), RECORDED_MESSAGE_BYTES_MAX);
                 Wire::Thrift { is_framed, cutter, waiting: VecDeque::new() }
             }
             Protocol::Native => {
@@ -117,14 +114,11 @@ impl Wire {
 
 /// Takes the next native frame off the front.
 fn next_frame(input: &mut BytesMut) -> Result<Option<Bytes>, String> {
-    let Some(first) = input.first() else { return Ok(None) };
-    let version = ProtocolVersion::of_number(first & 0x7f)
-        .ok_or_else(|| format!("a reply in version {} of the native protocol", first & 0x7f))?;
-    let header = version.header_bytes();
-    let Some(length) = input.get(header - LENGTH_BYTES..header) else { return Ok(None) };
-    let length = length.iter().fold(0_usize, |length, byte| length << 8 | usize::from(*byte));
-    if length > NATIVE_FRAME_BYTES_MAX {
-        return Err(format!("a reply of {length} bytes"));
+    let head = NativeHead::read(input)
+        .map_err(|UnknownVersion(number)| format!("a reply in version {number} of the native protocol"))?;
+    let Some(head) = head else { return Ok(None) };
+    if head.length > NATIVE_FRAME_BYTES_MAX {
+        return Err(format!("a reply of {} bytes", head.length));
     }
-    Ok((input.len() >= header + length).then(|| input.split_to(header + length).freeze()))
+    Ok((input.len() >= head.frame_bytes()).then(|| input.split_to(head.frame_bytes()).freeze()))
 }

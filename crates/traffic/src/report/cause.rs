@@ -12,25 +12,28 @@
 //!
 //! For data, the values say nothing about the cause, but the method does. For exceptions it is the other way round.
 
-use super::compared::{Difference, DifferenceKind};
+use super::compared::{CallDifference, DifferenceKind};
 use super::names::short;
 use crate::limits::{REPORT_NAME_CHARS_MAX, REPORT_TEXT_CHARS_MAX};
 
 /// The properties that the differences of a group have in common.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cause {
+    /// The kind of the differences.
     pub kind: DifferenceKind,
     /// The method, for data. Empty for exceptions and texts.
     pub method: String,
     /// The place, with `[*]` for all indexes.
     pub path: String,
-    pub recorded: Shape,
-    pub candidate: Shape,
+    /// The shape of the recorded answer.
+    pub recorded: AnswerShape,
+    /// The shape of the candidate's answer.
+    pub candidate: AnswerShape,
 }
 
 /// The shape of an answer in all differences of a cause.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shape {
+pub enum AnswerShape {
     /// Nothing at this place, or no answer.
     Nothing,
     /// Any result, or any value at this place.
@@ -40,13 +43,14 @@ pub enum Shape {
 }
 
 impl Cause {
-    pub fn of(method: &str, difference: &Difference<'_>) -> Cause {
+    /// Returns the cause of a difference in the answers to a method.
+    pub fn of(method: &str, difference: &CallDifference<'_>) -> Cause {
         let shape = |text: Option<&str>| match text {
-            None => Shape::Nothing,
+            None => AnswerShape::Nothing,
             Some(text) if difference.kind != DifferenceKind::Data && is_exception(text) => {
-                Shape::Exception(shape(&short(text, REPORT_TEXT_CHARS_MAX)))
+                AnswerShape::Exception(shape(&short(text, REPORT_TEXT_CHARS_MAX)))
             }
-            Some(_) => Shape::Value,
+            Some(_) => AnswerShape::Value,
         };
         let method = if difference.kind == DifferenceKind::Data { method } else { "" };
         Cause {
@@ -60,21 +64,23 @@ impl Cause {
 
     /// Returns whether the candidate has not answered.
     pub fn is_without_answer(&self) -> bool {
-        self.path.is_empty() && self.candidate == Shape::Nothing
+        self.path.is_empty() && self.candidate == AnswerShape::Nothing
     }
 
     /// Returns the cause as a title. `recorded` and `candidate` are the names of the sides.
     pub fn title(&self, recorded: &str, candidate: &str) -> String {
         let place = if self.path.is_empty() { String::new() } else { format!(" at {}", self.path) };
         match (&self.recorded, &self.candidate) {
-            (_, Shape::Nothing) if self.is_without_answer() => format!("no answer of the {candidate}"),
-            (Shape::Nothing, _) if self.path.is_empty() => format!("no answer of the {recorded}"),
-            (Shape::Exception(theirs), Shape::Exception(ours)) => format!("{ours} instead of {theirs}"),
-            (Shape::Exception(theirs), _) => format!("a result instead of {theirs}"),
-            (_, Shape::Exception(ours)) => format!("{ours} instead of a result"),
-            (Shape::Nothing, _) => format!("{}: only the {candidate} has a value{place}", self.method),
-            (_, Shape::Nothing) => format!("{}: only the {recorded} has a value{place}", self.method),
-            (Shape::Value, Shape::Value) => format!("{}: another value{place}", self.method),
+            (_, AnswerShape::Nothing) if self.is_without_answer() => format!("no answer of the {candidate}"),
+            (AnswerShape::Nothing, _) if self.path.is_empty() => format!("no answer of the {recorded}"),
+            (AnswerShape::Exception(theirs), AnswerShape::Exception(ours)) => {
+                format!("{ours} instead of {theirs}")
+            }
+            (AnswerShape::Exception(theirs), _) => format!("a result instead of {theirs}"),
+            (_, AnswerShape::Exception(ours)) => format!("{ours} instead of a result"),
+            (AnswerShape::Nothing, _) => format!("{}: only the {candidate} has a value{place}", self.method),
+            (_, AnswerShape::Nothing) => format!("{}: only the {recorded} has a value{place}", self.method),
+            (AnswerShape::Value, AnswerShape::Value) => format!("{}: another value{place}", self.method),
         }
     }
 }
@@ -168,35 +174,37 @@ mod tests {
 
     #[test]
     fn a_cause_of_data_has_a_method_and_one_of_exceptions_has_texts() {
-        let data = Difference {
+        let data = CallDifference {
             kind: DifferenceKind::Data,
             path: "[1].column.value",
             recorded: Some("0x61"),
             candidate: Some("0x62"),
         };
-        let elsewhere = Difference { path: "[2].column.value", recorded: Some("Error: x"), ..data };
+        let elsewhere = CallDifference { path: "[2].column.value", recorded: Some("Error: x"), ..data };
         assert_eq!(Cause::of("get_slice", &data), Cause::of("get_slice", &elsewhere));
         assert_ne!(Cause::of("get_slice", &data), Cause::of("get", &data));
-        let missing = Difference { candidate: None, ..data };
+        let missing = CallDifference { candidate: None, ..data };
         assert_eq!(
             Cause::of("get_slice", &missing).title("recording", "candidate"),
             "get_slice: only the recording has a value at [*].column.value"
         );
 
-        let exception = Difference {
+        let exception = CallDifference {
             kind: DifferenceKind::Exception,
             path: "",
             recorded: Some("[]"),
             candidate: Some("InvalidRequestException: unknown keyspace \"A\""),
         };
-        let other =
-            Difference { candidate: Some("InvalidRequestException: unknown keyspace \"B\""), ..exception };
+        let other = CallDifference {
+            candidate: Some("InvalidRequestException: unknown keyspace \"B\""),
+            ..exception
+        };
         assert_eq!(Cause::of("insert", &exception), Cause::of("remove", &other));
         assert_eq!(
             Cause::of("insert", &exception).title("recording", "candidate"),
             "InvalidRequestException: unknown keyspace … instead of a result"
         );
-        let silent = Difference { candidate: None, ..exception };
+        let silent = CallDifference { candidate: None, ..exception };
         assert_eq!(Cause::of("get", &silent).title("recording", "candidate"), "no answer of the candidate");
     }
 }

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use super::cause::Cause;
-use super::compared::{Compared, Difference, DifferenceKind, Outcome};
+use super::compared::{CallDifference, CallOutcome, ComparedCall, DifferenceKind};
 use super::latency::Latencies;
 use super::names::{NameTable, short};
 use super::reproduction::Reproduction;
@@ -22,7 +22,8 @@ use crate::limits::{
 
 /// The answers that a report compares.
 #[derive(Debug, Clone)]
-pub struct Subject {
+pub struct ReportSubject {
+    /// How the calls were made.
     pub run: RunKind,
     /// The file of the recording, or the address of the primary.
     pub recorded: String,
@@ -61,7 +62,7 @@ pub struct Report(Arc<Mutex<Collected>>);
 /// The counts and differences that a report has collected.
 #[derive(Debug)]
 pub(super) struct Collected {
-    pub(super) subject: Subject,
+    pub(super) subject: ReportSubject,
     pub(super) totals: Totals,
     pub(super) interfaces: BTreeMap<String, u64>,
     pub(super) methods: NameTable<MethodCounts>,
@@ -76,7 +77,7 @@ pub(super) struct Collected {
     pub(super) recorded: Latencies,
     pub(super) candidate: Latencies,
     causes: BTreeMap<Cause, CauseId>,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<CauseGroup>,
     /// Calls with differences whose causes are not listed.
     pub(super) unlisted: u64,
 }
@@ -114,12 +115,12 @@ pub struct MethodCounts {
 
 /// The differences of one cause.
 #[derive(Debug)]
-pub struct Group {
+pub struct CauseGroup {
     pub cause: Cause,
     pub calls: u64,
     pub methods: NameTable<u64>,
     pub families: NameTable<u64>,
-    pub first: Example,
+    pub first: DifferenceExample,
     pub last_us: i64,
     pub reproduction: Option<Reproduction>,
     /// Calls of the reproduction that are too many to keep, before those that are kept.
@@ -128,7 +129,7 @@ pub struct Group {
 
 /// One difference of a group, its texts cut.
 #[derive(Debug, Clone)]
-pub struct Example {
+pub struct DifferenceExample {
     pub call: u64,
     pub at_us: i64,
     pub method: String,
@@ -138,12 +139,13 @@ pub struct Example {
 }
 
 impl Report {
-    pub fn new(subject: Subject) -> Report {
+    /// Creates a report without calls.
+    pub fn new(subject: ReportSubject) -> Report {
         Report(Arc::new(Mutex::new(Collected::new(subject))))
     }
 
     /// Adds a call. Returns the cause of its difference, if it has one and the report has no reproduction of it yet.
-    pub fn add(&self, compared: &Compared<'_>) -> Option<CauseId> {
+    pub fn add(&self, compared: &ComparedCall<'_>) -> Option<CauseId> {
         self.0.lock().add(compared)
     }
 
@@ -202,7 +204,7 @@ impl Report {
 }
 
 impl Collected {
-    fn new(subject: Subject) -> Collected {
+    fn new(subject: ReportSubject) -> Collected {
         Collected {
             subject,
             totals: Totals::default(),
@@ -221,8 +223,8 @@ impl Collected {
         }
     }
 
-    fn add(&mut self, compared: &Compared<'_>) -> Option<CauseId> {
-        let differs = matches!(compared.outcome, Outcome::Differs(_));
+    fn add(&mut self, compared: &ComparedCall<'_>) -> Option<CauseId> {
+        let differs = matches!(compared.outcome, CallOutcome::Differs(_));
         let count = |counts: &mut CallCounts| {
             counts.calls += 1;
             counts.writes += u64::from(compared.is_write);
@@ -255,15 +257,15 @@ impl Collected {
         self.count_outcome(compared)
     }
 
-    fn count_outcome(&mut self, compared: &Compared<'_>) -> Option<CauseId> {
+    fn count_outcome(&mut self, compared: &ComparedCall<'_>) -> Option<CauseId> {
         match compared.outcome {
-            Outcome::Equal if compared.rules.is_empty() => self.totals.equal += 1,
-            Outcome::Equal => self.totals.equal_by_rules += 1,
-            Outcome::NotCompared(reason) => {
+            CallOutcome::Equal if compared.rules.is_empty() => self.totals.equal += 1,
+            CallOutcome::Equal => self.totals.equal_by_rules += 1,
+            CallOutcome::NotCompared(reason) => {
                 self.totals.not_compared += 1;
                 *self.not_compared.of(reason) += 1;
             }
-            Outcome::Differs(difference) => {
+            CallOutcome::Differs(difference) => {
                 match difference.kind {
                     DifferenceKind::Text => self.totals.text += 1,
                     DifferenceKind::Exception => self.totals.exception += 1,
@@ -276,7 +278,7 @@ impl Collected {
     }
 
     /// Adds a difference to the group of its cause.
-    fn group(&mut self, compared: &Compared<'_>, difference: &Difference<'_>) -> Option<CauseId> {
+    fn group(&mut self, compared: &ComparedCall<'_>, difference: &CallDifference<'_>) -> Option<CauseId> {
         let cause = Cause::of(compared.method, difference);
         if cause.is_without_answer() {
             self.totals.without_answer += 1;
@@ -289,7 +291,7 @@ impl Collected {
             }
             None => {
                 let id = CauseId(self.groups.len());
-                self.groups.push(Group::new(cause.clone(), Example::of(compared, difference)));
+                self.groups.push(CauseGroup::new(cause.clone(), DifferenceExample::of(compared, difference)));
                 self.causes.insert(cause, id);
                 id
             }
@@ -313,9 +315,9 @@ impl Collected {
     }
 }
 
-impl Group {
-    fn new(cause: Cause, first: Example) -> Group {
-        Group {
+impl CauseGroup {
+    fn new(cause: Cause, first: DifferenceExample) -> CauseGroup {
+        CauseGroup {
             cause,
             calls: 0,
             methods: NameTable::new(REPORT_NAMES_OF_CAUSE_MAX),
@@ -340,10 +342,10 @@ impl Group {
     }
 }
 
-impl Example {
-    fn of(compared: &Compared<'_>, difference: &Difference<'_>) -> Example {
+impl DifferenceExample {
+    fn of(compared: &ComparedCall<'_>, difference: &CallDifference<'_>) -> DifferenceExample {
         let cut = |text: &str| short(text, REPORT_TEXT_CHARS_MAX).into_owned();
-        Example {
+        DifferenceExample {
             call: compared.call,
             at_us: compared.at_us,
             method: cut(compared.method),
@@ -355,7 +357,7 @@ impl Example {
 }
 
 /// Returns the name of a call's column family in tables of names.
-fn family_name(compared: &Compared<'_>) -> String {
+fn family_name(compared: &ComparedCall<'_>) -> String {
     match (compared.keyspace, compared.family) {
         (keyspace, "") => keyspace.to_owned(),
         ("", family) => family.to_owned(),

@@ -9,7 +9,7 @@ use base::compat::features::ApiGeneration;
 
 /// One call, and how the answers of both sides compare.
 #[derive(Debug, Clone, Copy)]
-pub struct Compared<'a> {
+pub struct ComparedCall<'a> {
     /// The number of the call in the recording, or in the run of the shadow.
     pub call: u64,
     /// When the client sent the call, in microseconds since 1970.
@@ -20,9 +20,11 @@ pub struct Compared<'a> {
     pub keyspace: &'a str,
     /// The column family. Empty if the call has none or several.
     pub family: &'a str,
-    pub interface: Interface,
+    /// The interface of the client.
+    pub interface: CallInterface,
     /// The host of the client, without its port.
     pub client: &'a str,
+    /// Whether the call changes data.
     pub is_write: bool,
     /// From the request to the reply of the recorded server or the primary, in microseconds. `None` without a reply.
     pub recorded_us: Option<u64>,
@@ -30,41 +32,45 @@ pub struct Compared<'a> {
     pub candidate_us: Option<u64>,
     /// The rules by which unequal parts of the answers count as equal, each at most once.
     pub rules: &'a [&'a str],
-    pub outcome: Outcome<'a>,
+    /// The result of the comparison.
+    pub outcome: CallOutcome<'a>,
 }
 
 /// The interface of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Interface {
+pub enum CallInterface {
+    /// Thrift, with the methods of these releases.
     Thrift(ApiGeneration),
     /// The native protocol, in this version.
     Native(u8),
 }
 
-impl fmt::Display for Interface {
+impl fmt::Display for CallInterface {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Interface::Thrift(ApiGeneration::WithTextPaths) => f.write_str("Thrift of 0.3"),
-            Interface::Thrift(ApiGeneration::WithKeyspace) => f.write_str("Thrift of 0.4 to 0.6"),
-            Interface::Thrift(ApiGeneration::AfterSetKeyspace) => f.write_str("Thrift of 0.7 and later"),
-            Interface::Native(version) => write!(f, "native protocol v{version}"),
+            CallInterface::Thrift(ApiGeneration::WithTextPaths) => f.write_str("Thrift of 0.3"),
+            CallInterface::Thrift(ApiGeneration::WithKeyspace) => f.write_str("Thrift of 0.4 to 0.6"),
+            CallInterface::Thrift(ApiGeneration::AfterSetKeyspace) => f.write_str("Thrift of 0.7 and later"),
+            CallInterface::Native(version) => write!(f, "native protocol v{version}"),
         }
     }
 }
 
 /// The result of comparing the answers of one call.
 #[derive(Debug, Clone, Copy)]
-pub enum Outcome<'a> {
-    /// They are equal, by the rules of [`Compared::rules`] if there are any.
+pub enum CallOutcome<'a> {
+    /// They are equal, by the rules of [`ComparedCall::rules`] if there are any.
     Equal,
-    Differs(Difference<'a>),
+    /// They differ; this is the first difference.
+    Differs(CallDifference<'a>),
     /// They were not compared, for this reason.
     NotCompared(&'a str),
 }
 
 /// A difference between the answers of one call.
 #[derive(Debug, Clone, Copy)]
-pub struct Difference<'a> {
+pub struct CallDifference<'a> {
+    /// How serious it is.
     pub kind: DifferenceKind,
     /// The place of the difference in the answer, such as `[3].column.value`. Empty for the answer as a whole.
     pub path: &'a str,

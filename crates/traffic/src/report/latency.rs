@@ -24,9 +24,13 @@ pub struct Latencies {
 /// Latencies as reports have them.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct LatencySummary {
+    /// The number of calls.
     pub calls: u64,
+    /// The mean.
     pub mean_us: f64,
+    /// The shortest.
     pub min_us: u64,
+    /// The longest.
     pub max_us: u64,
     /// The percentile and its latency. Empty without calls.
     pub percentiles: Vec<Percentile>,
@@ -48,6 +52,13 @@ pub struct LatencyColumn {
     pub calls: u64,
 }
 
+impl LatencySummary {
+    /// Returns the share of the calls that a column has.
+    pub(super) fn share(&self, column: &LatencyColumn) -> f64 {
+        column.calls as f64 / self.calls.max(1) as f64
+    }
+}
+
 impl Default for Latencies {
     fn default() -> Latencies {
         let histogram = Histogram::new_with_bounds(1, LONGEST_US, DIGITS);
@@ -57,10 +68,12 @@ impl Default for Latencies {
 }
 
 impl Latencies {
+    /// Adds the latency of a call, in microseconds.
     pub fn record(&mut self, us: u64) {
         self.histogram.saturating_record(us);
     }
 
+    /// Returns the latencies as reports have them.
     pub fn summary(&self) -> LatencySummary {
         let calls = self.histogram.len();
         if calls == 0 {

@@ -1,6 +1,6 @@
 //! The report of a replay or a shadow: the calls, the differences, and their causes.
 //!
-//! A [`Report`] is given one [`Compared`] for each call, and a [`Reproduction`] for each cause of differences (`cause`).
+//! A [`Report`] is given one [`ComparedCall`] for each call, and a [`Reproduction`] for each cause of differences (`cause`).
 //! Its memory is bounded however many calls there are. [`Report::summary`] returns it as data, which is printed as
 //! `text`, as JSON, or as a page of `html`.
 
@@ -20,8 +20,8 @@ mod visible;
 
 pub use cause::Cause;
 pub use code::{Snippet, driver_snippets, snippets, visible_json};
-pub use collect::{CauseId, Report, RunKind, Subject};
-pub use compared::{Compared, Difference, DifferenceKind, Interface, Outcome};
+pub use collect::{CauseId, Report, ReportSubject, RunKind};
+pub use compared::{CallDifference, CallInterface, CallOutcome, ComparedCall, DifferenceKind};
 pub use latency::{Latencies, LatencySummary};
 pub use names::{NameTable, short};
 pub use reproduction::{CqlValue, ReproducedCall, ReproducedRequest, Reproduction};

@@ -7,6 +7,7 @@ use bytes::Bytes;
 /// Calls that show a difference again, in their order. The answer to the last of them differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reproduction {
+    /// The calls, in their order.
     pub calls: Vec<ReproducedCall>,
     /// The command line that sends these calls, if they are in a file.
     pub command: Option<String>,
@@ -21,6 +22,7 @@ pub struct ReproducedCall {
     pub call: u64,
     /// The number of its connection in the recording.
     pub connection: u64,
+    /// The request.
     pub request: ReproducedRequest,
 }
 
@@ -30,7 +32,12 @@ pub enum ReproducedRequest {
     /// A whole Thrift message, without the length of its frame.
     Thrift(Bytes),
     /// A CQL statement of the native protocol. A prepared statement has its text here.
-    Cql { statement: String, values: Vec<CqlValue> },
+    Cql {
+        /// The statement, with `?` for each value.
+        statement: String,
+        /// The values, in the order of their places.
+        values: Vec<CqlValue>,
+    },
     /// Another request of the native protocol, by its opcode: `REGISTER`.
     Other(String),
 }
@@ -38,7 +45,9 @@ pub enum ReproducedRequest {
 /// A value that is bound to a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CqlValue {
+    /// Null.
     Null,
+    /// No value: the column stays as it is (from version 4 on).
     Unset,
     /// A value whose type is not known.
     Bytes(Bytes),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::code::{Snippet, snippets};
-use super::collect::{CallCounts, Collected, Group, RunKind};
+use super::collect::{CallCounts, CauseGroup, Collected, RunKind};
 use super::compared::DifferenceKind;
 use super::latency::LatencySummary;
 use super::names::NameTable;
@@ -18,30 +18,42 @@ const OTHERS: &str = "(others)";
 /// A report as data.
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
+    /// The version of the JSON.
     pub format: u32,
+    /// The program that has written the report, with its version.
     pub program: &'static str,
     /// `replay` or `shadow`.
     pub run: RunKind,
     /// The file of the recording, or the address of the primary.
     pub recorded: String,
+    /// The address of the candidate.
     pub candidate: String,
+    /// The result in one word.
     pub verdict: Verdict,
+    /// The counts of all calls.
     pub calls: CallTotals,
     /// When the first and the last call were sent, in microseconds since 1970.
     pub first_us: Option<i64>,
+    /// When the last call was sent.
     pub last_us: Option<i64>,
     /// Causes of differences: the most serious first, then those with the most calls.
     pub causes: Vec<CauseSummary>,
     /// Calls with differences of causes that are too many to list.
     pub unlisted_differences: u64,
+    /// The latencies of all calls.
     pub latency: SideLatencies,
+    /// The calls by method.
     pub methods: Vec<MethodSummary>,
-    pub interfaces: Vec<Count>,
+    /// The calls by interface.
+    pub interfaces: Vec<CountedName>,
+    /// The calls by column family.
     pub families: Vec<NamedCalls>,
+    /// The calls by host of the client.
     pub clients: Vec<NamedCalls>,
+    /// The rules by which answers count as equal, and how often.
     pub rules: Vec<RuleSummary>,
     /// Calls that were not compared, by reason.
-    pub not_compared: Vec<Count>,
+    pub not_compared: Vec<CountedName>,
 }
 
 /// The result in one word.
@@ -50,6 +62,7 @@ pub struct Summary {
 pub enum Verdict {
     /// All compared answers are equal.
     Same,
+    /// Some compared answers differ.
     Differs,
     /// No answers were compared.
     Nothing,
@@ -83,8 +96,8 @@ pub struct CauseSummary {
     pub calls: u64,
     pub first_us: i64,
     pub last_us: i64,
-    pub methods: Vec<Count>,
-    pub families: Vec<Count>,
+    pub methods: Vec<CountedName>,
+    pub families: Vec<CountedName>,
     pub example: ExampleSummary,
     pub reproduction: Option<ReproductionSummary>,
 }
@@ -134,7 +147,7 @@ pub struct NamedCalls {
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Count {
+pub struct CountedName {
     pub name: String,
     pub calls: u64,
 }
@@ -197,7 +210,7 @@ impl Collected {
     }
 
     fn cause_summaries(&self) -> Vec<CauseSummary> {
-        let mut groups: Vec<&Group> = self.groups.iter().collect();
+        let mut groups: Vec<&CauseGroup> = self.groups.iter().collect();
         groups.sort_by_key(|group| {
             (std::cmp::Reverse(group.cause.kind), std::cmp::Reverse(group.calls), group.first.call)
         });
@@ -207,7 +220,7 @@ impl Collected {
     }
 
     /// Returns a cause with its code, if `room` has that many bytes left.
-    fn cause_summary(&self, id: String, group: &Group, room: &mut usize) -> CauseSummary {
+    fn cause_summary(&self, id: String, group: &CauseGroup, room: &mut usize) -> CauseSummary {
         let first = &group.first;
         let reproduction = group.reproduction.as_ref().map(|reproduction| {
             let mut code = snippets(reproduction);
@@ -259,7 +272,7 @@ impl Collected {
     }
 
     fn rule_summaries(&self) -> Vec<RuleSummary> {
-        let rules = counts(&self.rules).into_iter().map(|Count { name, calls }| RuleSummary {
+        let rules = counts(&self.rules).into_iter().map(|CountedName { name, calls }| RuleSummary {
             meaning: self.meanings.get(&name).cloned(),
             name,
             calls,
@@ -304,15 +317,15 @@ impl Verdict {
     }
 }
 
-fn count(name: Option<&str>, calls: u64) -> Count {
-    Count { name: name.unwrap_or(OTHERS).to_owned(), calls }
+fn count(name: Option<&str>, calls: u64) -> CountedName {
+    CountedName { name: name.unwrap_or(OTHERS).to_owned(), calls }
 }
 
-fn counts(table: &NameTable<u64>) -> Vec<Count> {
+fn counts(table: &NameTable<u64>) -> Vec<CountedName> {
     by_calls(table.iter().map(|(name, calls)| count(name, *calls)))
 }
 
-fn by_calls(counts: impl Iterator<Item = Count>) -> Vec<Count> {
+fn by_calls(counts: impl Iterator<Item = CountedName>) -> Vec<CountedName> {
     let mut counts: Vec<_> = counts.collect();
     counts.sort_by_key(|count| std::cmp::Reverse(count.calls));
     counts

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::collect::{Report, RunKind, Subject};
-use super::compared::{Compared, Difference, DifferenceKind, Interface, Outcome};
+use super::collect::{Report, ReportSubject, RunKind};
+use super::compared::{CallDifference, CallInterface, CallOutcome, ComparedCall, DifferenceKind};
 use super::reproduction::{CqlValue, ReproducedCall, ReproducedRequest, Reproduction};
 use super::summary::Verdict;
 use crate::limits::{
@@ -12,32 +12,32 @@ use crate::limits::{
 use base::compat::features::ApiGeneration;
 
 fn report() -> Report {
-    Report::new(Subject {
+    Report::new(ReportSubject {
         run: RunKind::Replay,
         recorded: "shop.traffic".to_owned(),
         candidate: "127.0.0.1:9160".to_owned(),
     })
 }
 
-fn call<'a>() -> Compared<'a> {
-    Compared {
+fn call<'a>() -> ComparedCall<'a> {
+    ComparedCall {
         call: 1,
         at_us: 1_763_900_000_000_000,
         method: "get_slice",
         keyspace: "shop",
         family: "carts",
-        interface: Interface::Thrift(ApiGeneration::AfterSetKeyspace),
+        interface: CallInterface::Thrift(ApiGeneration::AfterSetKeyspace),
         client: "10.0.0.5",
         is_write: false,
         recorded_us: Some(800),
         candidate_us: Some(300),
         rules: &[],
-        outcome: Outcome::Equal,
+        outcome: CallOutcome::Equal,
     }
 }
 
-fn data<'a>() -> Difference<'a> {
-    Difference {
+fn data<'a>() -> CallDifference<'a> {
+    CallDifference {
         kind: DifferenceKind::Data,
         path: "[0].column.value",
         recorded: Some("0x61"),
@@ -59,22 +59,30 @@ fn outcomes_are_counted_apart() {
     let report = report();
     assert_eq!(report.summary().verdict, Verdict::Nothing);
     report.add(&call());
-    report.add(&Compared { rules: &["ttl"], ..call() });
-    report.add(&Compared { is_write: true, outcome: Outcome::NotCompared("no recorded reply"), ..call() });
+    report.add(&ComparedCall { rules: &["ttl"], ..call() });
+    report.add(&ComparedCall {
+        is_write: true,
+        outcome: CallOutcome::NotCompared("no recorded reply"),
+        ..call()
+    });
     report.add_not_compared("not sent", 7);
     assert_eq!(report.summary().verdict, Verdict::Same);
     assert!(!report.has_differences(DifferenceKind::Text));
 
-    let text =
-        Difference { kind: DifferenceKind::Text, path: "", recorded: Some("E: a"), candidate: Some("E: b") };
-    assert!(report.add(&Compared { outcome: Outcome::Differs(text), ..call() }).is_some());
+    let text = CallDifference {
+        kind: DifferenceKind::Text,
+        path: "",
+        recorded: Some("E: a"),
+        candidate: Some("E: b"),
+    };
+    assert!(report.add(&ComparedCall { outcome: CallOutcome::Differs(text), ..call() }).is_some());
     assert!(
         report.has_differences(DifferenceKind::Text) && !report.has_differences(DifferenceKind::Exception)
     );
-    let cause = report.add(&Compared { outcome: Outcome::Differs(data()), ..call() }).unwrap();
+    let cause = report.add(&ComparedCall { outcome: CallOutcome::Differs(data()), ..call() }).unwrap();
     assert!(report.has_differences(DifferenceKind::Data));
     report.set_reproduction(cause, statement("SELECT 1"));
-    assert_eq!(report.add(&Compared { outcome: Outcome::Differs(data()), ..call() }), None);
+    assert_eq!(report.add(&ComparedCall { outcome: CallOutcome::Differs(data()), ..call() }), None);
 
     let summary = report.summary();
     assert_eq!(summary.verdict, Verdict::Differs);
@@ -91,7 +99,7 @@ fn outcomes_are_counted_apart() {
 #[test]
 fn a_shorter_reproduction_replaces_a_longer_one() {
     let report = report();
-    let cause = report.add(&Compared { outcome: Outcome::Differs(data()), ..call() }).unwrap();
+    let cause = report.add(&ComparedCall { outcome: CallOutcome::Differs(data()), ..call() }).unwrap();
     let of = |calls: u64, is_shortest| {
         let one = statement("SELECT 1").calls.remove(0);
         let calls = (0..calls).map(|call| ReproducedCall { call, ..one.clone() }).collect();
@@ -116,12 +124,12 @@ fn memory_is_bounded_however_many_names_there_are() {
         let long = format!("{}{number}", "x".repeat(64 * 1024));
         let distinct = format!("{number}-{long}");
         let path = format!("a{number}.{long}");
-        let difference = Difference { path: &path, recorded: Some(&long), ..data() };
-        let cause = report.add(&Compared {
+        let difference = CallDifference { path: &path, recorded: Some(&long), ..data() };
+        let cause = report.add(&ComparedCall {
             method: &distinct,
             family: &distinct,
             client: &distinct,
-            outcome: Outcome::Differs(difference),
+            outcome: CallOutcome::Differs(difference),
             ..call()
         });
         if let Some(cause) = cause {
@@ -159,7 +167,7 @@ const HOSTILE: [&str; 9] = [
 ];
 
 fn hostile() -> Report {
-    let report = Report::new(Subject {
+    let report = Report::new(ReportSubject {
         run: RunKind::Shadow,
         recorded: HOSTILE[0].to_owned(),
         candidate: HOSTILE[6].to_owned(),
@@ -169,14 +177,14 @@ fn hostile() -> Report {
     for name in HOSTILE.into_iter().chain([invalid.as_str()]) {
         report.explain_rule(name, name);
         for kind in DifferenceKind::ALL {
-            let difference = Difference { kind, path: name, recorded: Some(name), candidate: Some(name) };
-            let cause = report.add(&Compared {
+            let difference = CallDifference { kind, path: name, recorded: Some(name), candidate: Some(name) };
+            let cause = report.add(&ComparedCall {
                 method: name,
                 keyspace: name,
                 family: name,
                 client: name,
                 rules: &[name],
-                outcome: Outcome::Differs(difference),
+                outcome: CallOutcome::Differs(difference),
                 ..call()
             });
             let mut reproduction = statement(name);
@@ -192,7 +200,7 @@ fn hostile() -> Report {
             }));
             report.set_reproduction(cause.unwrap(), reproduction);
         }
-        report.add(&Compared { outcome: Outcome::NotCompared(name), ..call() });
+        report.add(&ComparedCall { outcome: CallOutcome::NotCompared(name), ..call() });
     }
     report
 }

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::latency::LatencySummary;
-use super::summary::{CallTotals, CauseSummary, Count, Summary};
+use super::summary::{CallTotals, CauseSummary, CountedName, Summary};
 use super::visible::{Micros, Percent, Thousands, Visible};
 use base::marshal::timestamp_text;
 use base::util::listed;
@@ -102,7 +102,7 @@ fn cut(answer: Option<&str>) -> String {
 }
 
 /// Returns the first names of a list on one line.
-fn names(counts: &[Count]) -> String {
+fn names(counts: &[CountedName]) -> String {
     let names: Vec<Visible<'_>> = counts.iter().map(|count| Visible(&count.name)).collect();
     listed(&names, NAMES_SHOWN)
 }
@@ -150,12 +150,12 @@ fn asked(out: &mut String, summary: &Summary) -> fmt::Result {
     let clients: Vec<_> = summary
         .clients
         .iter()
-        .map(|client| Count { name: client.name.clone(), calls: client.calls })
+        .map(|client| CountedName { name: client.name.clone(), calls: client.calls })
         .collect();
     list(out, "Clients", &clients)
 }
 
-fn list(out: &mut String, title: &str, counts: &[Count]) -> fmt::Result {
+fn list(out: &mut String, title: &str, counts: &[CountedName]) -> fmt::Result {
     if counts.is_empty() {
         return Ok(());
     }

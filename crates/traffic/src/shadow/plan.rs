@@ -8,6 +8,7 @@ use std::time::Duration;
 pub struct ShadowPlan {
     /// The share of the reads, from 0 to 1. All writes are sent: without them the candidate would have other data.
     pub share: f64,
+    /// The kind of calls that the candidate gets; `None`: all.
     pub only: Option<Only>,
     /// The time that the candidate may take for an answer.
     pub timeout: Duration,
@@ -16,7 +17,9 @@ pub struct ShadowPlan {
 /// A kind of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Only {
+    /// Calls that change nothing.
     Reads,
+    /// Calls that change data.
     Writes,
 }
 

@@ -6,9 +6,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::super::record::TapQueue;
-use super::super::replay::{Candidate, Replay, ReplayOptions, Speed};
+use super::super::replay::{CandidateServer, Replay, ReplayOptions, Speed};
 use super::plan::ShadowPlan;
-use super::selection::Selection;
+use super::selection::CallSelection;
 use super::source;
 use super::status::ShadowState;
 
@@ -27,12 +27,12 @@ impl Shadow {
     /// If no thread can be started.
     pub fn start(
         queue: TapQueue,
-        candidate: Candidate,
+        candidate: CandidateServer,
         plan: &ShadowPlan,
         state: Arc<ShadowState>,
     ) -> io::Result<Shadow> {
         let seed = u64::from_ne_bytes(uuid::Uuid::new_v4().as_bytes()[..8].try_into().unwrap_or_default());
-        let reading = source::start(queue.clone(), state.clone(), Selection::new(plan, seed))?;
+        let reading = source::start(queue.clone(), state.clone(), CallSelection::new(plan, seed))?;
         let options = ReplayOptions { speed: Speed::Max, only_own_reads: false, timeout: plan.timeout };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let comparing = std::thread::Builder::new()
@@ -55,7 +55,7 @@ impl Shadow {
     }
 }
 
-async fn replay(candidate: &Candidate, options: &ReplayOptions, state: &ShadowState) {
+async fn replay(candidate: &CandidateServer, options: &ReplayOptions, state: &ShadowState) {
     let mut report = state.report.clone();
     let mut replay = Replay::new(candidate, options, &mut report);
     while let Some(event) = state.backlog.next().await {

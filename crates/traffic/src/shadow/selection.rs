@@ -1,6 +1,6 @@
 //! Selects the calls for the candidate.
 
-use super::super::call::Effect;
+use super::super::call::CallEffect;
 use super::plan::{Only, ShadowPlan};
 use base::util::SplitMix64;
 
@@ -12,28 +12,28 @@ const BEHIND: &str = "not sent to the candidate: it was too far behind";
 
 /// Selects calls.
 #[derive(Debug)]
-pub struct Selection {
+pub struct CallSelection {
     only: Option<Only>,
     share: f64,
     random: SplitMix64,
 }
 
-impl Selection {
+impl CallSelection {
     /// Creates the selection of a plan. The same seed selects the same reads.
-    pub fn new(plan: &ShadowPlan, seed: u64) -> Selection {
-        Selection { only: plan.only, share: plan.share, random: SplitMix64(seed) }
+    pub fn new(plan: &ShadowPlan, seed: u64) -> CallSelection {
+        CallSelection { only: plan.only, share: plan.share, random: SplitMix64(seed) }
     }
 
     /// Returns why a call is not sent; `None` if it is. Calls that only concern the connection, such as `set_keyspace`,
     /// are always sent: without them all later calls of the connection would differ.
-    pub fn refusal(&mut self, effect: Effect, has_room: bool) -> Option<&'static str> {
+    pub fn refusal(&mut self, effect: CallEffect, has_room: bool) -> Option<&'static str> {
         let is_chosen = match (effect, self.only) {
-            (Effect::Session, _) => return None,
-            (Effect::Write, Some(Only::Reads)) => Err(NOT_READ),
-            (Effect::Read, Some(Only::Writes)) => Err(NOT_WRITE),
-            (Effect::Write, _) => Ok(()),
-            (Effect::Read, _) if self.is_in_share() => Ok(()),
-            (Effect::Read, _) => Err(NOT_IN_SHARE),
+            (CallEffect::Session, _) => return None,
+            (CallEffect::Write, Some(Only::Reads)) => Err(NOT_READ),
+            (CallEffect::Read, Some(Only::Writes)) => Err(NOT_WRITE),
+            (CallEffect::Write, _) => Ok(()),
+            (CallEffect::Read, _) if self.is_in_share() => Ok(()),
+            (CallEffect::Read, _) => Err(NOT_IN_SHARE),
         };
         is_chosen.err().or((!has_room).then_some(BEHIND))
     }
@@ -51,31 +51,31 @@ mod tests {
 
     use super::*;
 
-    fn selection(share: f64, only: Option<Only>) -> Selection {
-        Selection::new(&ShadowPlan { share, only, timeout: Duration::from_secs(1) }, 7)
+    fn selection(share: f64, only: Option<Only>) -> CallSelection {
+        CallSelection::new(&ShadowPlan { share, only, timeout: Duration::from_secs(1) }, 7)
     }
 
     #[test]
     fn a_share_is_of_reads() {
         let mut selection = selection(0.25, None);
-        let sent = (0..10_000).filter(|_| selection.refusal(Effect::Read, true).is_none()).count();
+        let sent = (0..10_000).filter(|_| selection.refusal(CallEffect::Read, true).is_none()).count();
         assert!((2_300..2_700).contains(&sent), "{sent}");
-        assert!((0..1_000).all(|_| selection.refusal(Effect::Write, true).is_none()));
+        assert!((0..1_000).all(|_| selection.refusal(CallEffect::Write, true).is_none()));
         let mut none = self::selection(0.0, None);
-        assert!((0..1_000).all(|_| none.refusal(Effect::Read, true) == Some(NOT_IN_SHARE)));
+        assert!((0..1_000).all(|_| none.refusal(CallEffect::Read, true) == Some(NOT_IN_SHARE)));
         let mut all = self::selection(1.0, None);
-        assert!((0..1_000).all(|_| all.refusal(Effect::Read, true).is_none()));
+        assert!((0..1_000).all(|_| all.refusal(CallEffect::Read, true).is_none()));
     }
 
     #[test]
     fn kinds_and_room_are_reasons() {
         let mut reads = selection(1.0, Some(Only::Reads));
-        assert_eq!(reads.refusal(Effect::Write, true), Some(NOT_READ));
-        assert_eq!(reads.refusal(Effect::Read, true), None);
-        assert_eq!(reads.refusal(Effect::Read, false), Some(BEHIND));
-        assert_eq!(reads.refusal(Effect::Session, false), None);
+        assert_eq!(reads.refusal(CallEffect::Write, true), Some(NOT_READ));
+        assert_eq!(reads.refusal(CallEffect::Read, true), None);
+        assert_eq!(reads.refusal(CallEffect::Read, false), Some(BEHIND));
+        assert_eq!(reads.refusal(CallEffect::Session, false), None);
         let mut writes = selection(1.0, Some(Only::Writes));
-        assert_eq!(writes.refusal(Effect::Read, true), Some(NOT_WRITE));
-        assert_eq!(writes.refusal(Effect::Write, true), None);
+        assert_eq!(writes.refusal(CallEffect::Read, true), Some(NOT_WRITE));
+        assert_eq!(writes.refusal(CallEffect::Write, true), None);
     }
 }

@@ -9,18 +9,23 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::super::call::{Call, Conversation, PreparedTexts};
-use super::super::record::{Decoder, Pending, TapQueue};
-use super::super::report::{Compared, Outcome};
+use super::super::record::{Decoder, PendingChunks, TapQueue};
+use super::super::report::{CallOutcome, ComparedCall};
 use super::super::{Event, EventKind};
-use super::selection::Selection;
+use super::selection::CallSelection;
 use super::status::ShadowState;
+use crate::event::host_of;
 
 /// The interval at which the thread takes the bytes that have passed.
 const PERIOD: Duration = Duration::from_millis(5);
 
 /// Starts the thread. It ends after the last tap of a queue that was ended.
-pub fn start(queue: TapQueue, state: Arc<ShadowState>, selection: Selection) -> io::Result<JoinHandle<()>> {
-    let source = Source {
+pub fn start(
+    queue: TapQueue,
+    state: Arc<ShadowState>,
+    selection: CallSelection,
+) -> io::Result<JoinHandle<()>> {
+    let source = CallSource {
         state,
         selection,
         decoder: Decoder::default(),
@@ -30,31 +35,31 @@ pub fn start(queue: TapQueue, state: Arc<ShadowState>, selection: Selection) -> 
     std::thread::Builder::new().name("shadow".to_owned()).spawn(move || source.run(&queue))
 }
 
-struct Source {
+struct CallSource {
     state: Arc<ShadowState>,
-    selection: Selection,
+    selection: CallSelection,
     decoder: Decoder,
-    connections: HashMap<u64, Connection>,
+    connections: HashMap<u64, ShadowedConnection>,
     prepared: PreparedTexts,
 }
 
-struct Connection {
+struct ShadowedConnection {
     conversation: Conversation,
     client: String,
     /// Calls without a reply.
-    open: HashMap<u64, OpenCall>,
+    open: HashMap<u64, UnansweredCall>,
 }
 
-struct OpenCall {
+struct UnansweredCall {
     call: Call,
     at_us: i64,
     /// Why the call is not sent to the candidate; `None` if it is.
     refusal: Option<&'static str>,
 }
 
-impl Source {
+impl CallSource {
     fn run(mut self, queue: &TapQueue) {
-        let (mut pending, mut events) = (Pending::default(), Vec::new());
+        let (mut pending, mut events) = (PendingChunks::default(), Vec::new());
         loop {
             pending.clear();
             queue.take(&mut pending, PERIOD);
@@ -76,9 +81,8 @@ impl Source {
     fn is_sent(&mut self, event: &Event) -> bool {
         match &event.kind {
             EventKind::Opened { protocol, client, .. } => {
-                let host = client.rsplit_once(':').map_or(client.as_str(), |(host, _)| host);
-                let conversation = Conversation::new(*protocol);
-                let opened = Connection { conversation, client: host.to_owned(), open: HashMap::new() };
+                let (conversation, client) = (Conversation::new(*protocol), host_of(client).to_owned());
+                let opened = ShadowedConnection { conversation, client, open: HashMap::new() };
                 self.connections.insert(event.connection, opened);
                 true
             }
@@ -102,7 +106,7 @@ impl Source {
         let Ok(call) = known.conversation.request(message, &self.prepared) else { return true };
         let refusal = self.selection.refusal(call.effect, self.state.backlog.has_room());
         let is_oneway = call.is_oneway();
-        let open = OpenCall { call, at_us: event.at_us, refusal };
+        let open = UnansweredCall { call, at_us: event.at_us, refusal };
         if !is_oneway {
             known.open.insert(number, open);
         } else if refusal.is_some() {
@@ -126,22 +130,10 @@ impl Source {
     }
 
     /// Counts a call that the candidate does not get.
-    fn add_refused(&self, number: u64, open: &OpenCall, client: &str, recorded_us: Option<u64>) {
+    fn add_refused(&self, number: u64, open: &UnansweredCall, client: &str, recorded_us: Option<u64>) {
         let Some(reason) = open.refusal else { return };
-        let call = &open.call;
-        self.state.report.add(&Compared {
-            call: number,
-            at_us: open.at_us,
-            method: &call.method,
-            keyspace: call.keyspace.as_deref().unwrap_or_default(),
-            family: call.family.as_deref().unwrap_or_default(),
-            interface: call.interface,
-            client,
-            is_write: call.is_write(),
-            recorded_us,
-            candidate_us: None,
-            rules: &[],
-            outcome: Outcome::NotCompared(reason),
-        });
+        let outcome = CallOutcome::NotCompared(reason);
+        let call = open.call.compared(number, open.at_us, client);
+        self.state.report.add(&ComparedCall { recorded_us, outcome, ..call });
     }
 }

@@ -11,6 +11,7 @@ use super::backlog::Backlog;
 /// The state of a running shadow.
 #[derive(Debug)]
 pub struct ShadowState {
+    /// The calls that were compared so far.
     pub report: Report,
     pub(super) backlog: Backlog,
     started: Instant,
@@ -21,14 +22,19 @@ pub struct ShadowState {
 pub struct ShadowStatus {
     /// Since the start.
     pub seconds: f64,
+    /// Calls of clients.
     pub calls: u64,
+    /// Calls whose answers were compared.
     pub compared: u64,
+    /// Calls whose answers differ.
     pub differences: u64,
     /// Causes of differences.
     pub causes: usize,
+    /// Calls that were not sent to the candidate, or not compared.
     pub not_compared: u64,
     /// Requests and replies that wait for the candidate, and the bytes of their messages.
     pub waiting_events: usize,
+    /// The bytes of their messages.
     pub waiting_bytes: usize,
 }
 
@@ -38,10 +44,12 @@ impl ShadowState {
         Arc::new(ShadowState { report, backlog: Backlog::default(), started: Instant::now() })
     }
 
+    /// Returns the time since the start.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
+    /// Returns the numbers of this moment.
     pub fn status(&self) -> ShadowStatus {
         let (waiting, calls) = (self.backlog.size(), self.report.totals());
         ShadowStatus {

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::super::call::{Call, Conversation, Effect, PreparedTexts};
-use super::super::file::Selection;
+use super::super::call::{Call, CallEffect, Conversation, PreparedTexts};
+use super::super::file::BlockSelection;
 use super::super::{Event, EventKind};
 use super::PairedCall;
 
@@ -12,7 +12,9 @@ use super::PairedCall;
 pub struct Filter {
     /// Microseconds since 1970; both ends are included.
     pub from_us: Option<i64>,
+    /// The end of the time, as `from_us`.
     pub until_us: Option<i64>,
+    /// Numbers of connections in the recording.
     pub connections: Vec<u64>,
     /// Thrift methods, or first words of CQL statements, in any case.
     pub methods: Vec<String>,
@@ -45,24 +47,24 @@ impl Filter {
     }
 
     fn has_call(&self, call: &Call) -> bool {
-        let is_method = |wanted: &String| wanted.eq_ignore_ascii_case(&call.method);
         let family = call.family.as_deref().unwrap_or_default();
         let is_family = |wanted: &String| match wanted.split_once('.') {
             Some((keyspace, name)) => call.keyspace.as_deref() == Some(keyspace) && name == family,
             None => wanted == family,
         };
-        (self.methods.is_empty() || self.methods.iter().any(is_method))
+        (self.methods.is_empty()
+            || self.methods.iter().any(|wanted| wanted.eq_ignore_ascii_case(&call.method)))
             && (self.families.is_empty() || self.families.iter().any(is_family))
     }
 
     /// Returns the blocks of a recording that may have wanted calls.
-    pub fn blocks(&self) -> Selection {
-        Selection {
+    pub fn blocks(&self) -> BlockSelection {
+        BlockSelection {
             from_us: self.from_us,
             // A reply may come later than its request.
             until_us: None,
             connections: self.connections.clone(),
-            ..Selection::default()
+            ..BlockSelection::default()
         }
     }
 }
@@ -80,6 +82,7 @@ pub struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
+    /// Begins with the first event of a recording.
     pub fn new(filter: &'a Filter) -> Kept<'a> {
         Kept {
             filter,
@@ -113,7 +116,7 @@ impl<'a> Kept<'a> {
                 let Ok(decoded) = conversation.request(message, &self.prepared) else { return false };
                 let is_wanted =
                     self.filter.has(event.at_us, event.connection, client) && self.filter.has_call(&decoded);
-                let keeps = decoded.effect == Effect::Session || is_wanted;
+                let keeps = decoded.effect == CallEffect::Session || is_wanted;
                 if keeps {
                     self.open.insert(*call);
                     self.calls += 1;

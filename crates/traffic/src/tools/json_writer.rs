@@ -12,6 +12,7 @@ use wire::thrift::MessageKind;
 /// The counts of written and omitted calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WrittenJson {
+    /// Written calls.
     pub calls: u64,
     /// Calls of the native protocol, for which this form has no place.
     pub native: u64,
@@ -29,6 +30,7 @@ pub struct JsonWriter<W> {
 }
 
 impl<W: Write> JsonWriter<W> {
+    /// Begins the output. `recorded_from` names the server that answered.
     pub fn new(out: W, recorded_from: String) -> JsonWriter<W> {
         JsonWriter { out, recorded_from, has_header: false, written: WrittenJson::default() }
     }

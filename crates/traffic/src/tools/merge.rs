@@ -22,6 +22,7 @@ struct Source {
 }
 
 impl Merge {
+    /// Merges recordings from their present positions on.
     pub fn new(recordings: Vec<Recording>) -> Merge {
         let source = |recording: Recording| Source {
             events: recording.peekable(),

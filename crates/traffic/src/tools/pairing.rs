@@ -14,11 +14,13 @@ pub struct PairedCall {
     pub number: u64,
     /// The number of its connection in the recording.
     pub connection: u64,
+    /// The protocol of the connection.
     pub protocol: Protocol,
     /// The address of the client.
     pub client: Arc<str>,
     /// When the request passed, in microseconds since 1970.
     pub at_us: i64,
+    /// The request, decoded.
     pub call: Call,
     /// The reply, and when it passed. `None` if the recording has none.
     pub reply: Option<(Answer, i64)>,
@@ -40,7 +42,7 @@ impl PairedCall {
 /// Pairs requests with replies. Events must be passed in their order.
 #[derive(Debug, Default)]
 pub struct Pairing {
-    connections: HashMap<u64, Connection>,
+    connections: HashMap<u64, PairedConnection>,
     prepared: PreparedTexts,
     /// Calls without a reply so far.
     open: BTreeMap<u64, PairedCall>,
@@ -50,7 +52,7 @@ pub struct Pairing {
 }
 
 #[derive(Debug)]
-struct Connection {
+struct PairedConnection {
     conversation: Conversation,
     client: Arc<str>,
 }
@@ -62,7 +64,7 @@ impl Pairing {
         let Event { at_us, connection, kind } = event;
         match kind {
             EventKind::Opened { protocol, client, .. } => {
-                self.connections.entry(connection).or_insert_with(|| Connection {
+                self.connections.entry(connection).or_insert_with(|| PairedConnection {
                     conversation: Conversation::new(protocol),
                     client: client.into(),
                 });
@@ -100,13 +102,7 @@ impl Pairing {
                 numbers.into_iter().filter_map(|number| self.open.remove(&number)).collect()
             }
             EventKind::Lost(loss) => {
-                match self.losses.iter_mut().find(|known| known.why == loss.why) {
-                    Some(known) => {
-                        known.messages += loss.messages;
-                        known.bytes += loss.bytes;
-                    }
-                    None => self.losses.push(loss),
-                }
+                loss.add_to(&mut self.losses);
                 Vec::new()
             }
             EventKind::Pushed { .. } => Vec::new(),
@@ -128,6 +124,7 @@ impl Pairing {
         std::mem::take(&mut self.open).into_values().collect()
     }
 
+    /// Returns the number of messages that could not be decoded, or whose connection is unknown.
     pub fn unreadable(&self) -> u64 {
         self.unreadable
     }

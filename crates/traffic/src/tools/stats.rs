@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::super::report::{Latencies, LatencySummary, Micros, NameTable, Thousands, Visible};
 use super::{PairedCall, Pairing};
+use crate::event::host_of;
 use crate::limits::{REPORT_CLIENTS_MAX, REPORT_FAMILIES_MAX, REPORT_METHODS_MAX};
 use base::marshal::timestamp_text;
 
@@ -39,18 +40,27 @@ struct Counts {
 pub struct StatsSummary {
     /// Microseconds since 1970; `None` without calls.
     pub first_us: Option<i64>,
+    /// The end, as `first_us`.
     pub last_us: Option<i64>,
+    /// All calls.
     pub calls: u64,
+    /// Calls that ended with an exception.
     pub failed: u64,
+    /// Calls without an answer.
     pub unanswered: u64,
     /// Messages that could not be decoded.
     pub unreadable: u64,
     /// Messages that the recorder could not record, by reason.
     pub lost: Vec<NamedCount>,
+    /// The times of all answers.
     pub latency: LatencySummary,
+    /// The calls by method.
     pub methods: Vec<MethodCount>,
+    /// The calls by column family.
     pub families: Vec<NamedCount>,
+    /// The calls by host of the client.
     pub clients: Vec<NamedCount>,
+    /// The calls by interface.
     pub interfaces: Vec<NamedCount>,
 }
 
@@ -115,8 +125,7 @@ impl Stats {
             };
             self.families.of(&name).add(paired);
         }
-        let host = paired.client.rsplit_once(':').map_or(&*paired.client, |(host, _)| host);
-        self.clients.of(host).add(paired);
+        self.clients.of(host_of(&paired.client)).add(paired);
         self.interfaces.of(&paired.call.interface.to_string()).add(paired);
     }
 

@@ -38,13 +38,13 @@ pub struct SystemFamily {
 }
 
 /// The order of a column family's names, and its comment.
-struct Description {
+struct FamilyDescription {
     comparator: &'static str,
     comment: &'static str,
 }
 
-const fn described(comparator: &'static str, comment: &'static str) -> Description {
-    Description { comparator, comment }
+const fn described(comparator: &'static str, comment: &'static str) -> FamilyDescription {
+    FamilyDescription { comparator, comment }
 }
 
 /// A Standard column family of bytes.
@@ -52,7 +52,7 @@ const fn family(
     name: &'static str,
     id: i32,
     releases: Span,
-    description: Description,
+    description: FamilyDescription,
     settings: &'static [&'static [SystemSetting]],
 ) -> SystemFamily {
     SystemFamily {
@@ -82,6 +82,14 @@ const fn keyed(
 
 const fn with_gc_grace(gc_grace_s: i32, family: SystemFamily) -> SystemFamily {
     SystemFamily { gc_grace_s, ..family }
+}
+
+/// A part of the schema of 1.1, whose rows are keyspaces.
+const fn of_keyspaces_1_1(
+    columns: &'static [(&'static str, &'static str)],
+    family: SystemFamily,
+) -> SystemFamily {
+    keyed("keyspace", "AsciiType", columns, with_gc_grace(10_368_000, family))
 }
 
 const fn of_supers(family: SystemFamily) -> SystemFamily {
@@ -133,17 +141,22 @@ const HINTS_2_0: &[&[SystemSetting]] = &[
     &[("compaction_strategy_options", Map(&[("enabled", "false")]))],
 ];
 
-const STATUS: Description = described("BytesType", "persistent metadata for the local node");
-const HINTS: Description = described("BytesType", "hinted handoff data");
-const MIGRATIONS: Description = described("TimeUUIDType", "individual schema mutations");
-const SCHEMA: Description = described("UTF8Type", "current state of the schema");
-const INDEXES: Description = described("UTF8Type", "indexes that have been completed");
-const NODE_IDS: Description = described("TimeUUIDType", "nodeId and their metadata");
-const COUNTER_IDS: Description = described("TimeUUIDType", "counter node IDs");
-const VERSIONS: Description = described("UTF8Type", "server version information");
-const HINTS_TABLE: Description =
+const STATUS: FamilyDescription = described("BytesType", "persistent metadata for the local node");
+const HINTS: FamilyDescription = described("BytesType", "hinted handoff data");
+const MIGRATIONS: FamilyDescription = described("TimeUUIDType", "individual schema mutations");
+const SCHEMA: FamilyDescription = described("UTF8Type", "current state of the schema");
+const INDEXES: FamilyDescription = described("UTF8Type", "indexes that have been completed");
+const NODE_IDS: FamilyDescription = described("TimeUUIDType", "nodeId and their metadata");
+const COUNTER_IDS: FamilyDescription = described("TimeUUIDType", "counter node IDs");
+const VERSIONS: FamilyDescription = described("UTF8Type", "server version information");
+const HINTS_TABLE: FamilyDescription =
     described("CompositeType(TimeUUIDType,Int32Type)", "hints awaiting delivery");
-const SCHEMA_KEYSPACES: Description = described("UTF8Type", "keyspace definitions");
+const SCHEMA_KEYSPACES: FamilyDescription = described("UTF8Type", "keyspace definitions");
+const KEYSPACES_1_1: FamilyDescription = described("AsciiType", "Keyspace definitions");
+const FAMILIES_1_1: FamilyDescription =
+    described("CompositeType(AsciiType,AsciiType)", "ColumnFamily definitions");
+const COLUMNS_1_1: FamilyDescription =
+    described("CompositeType(AsciiType,AsciiType,AsciiType)", "ColumnFamily column attributes");
 
 const VERSION: &[(&str, &str)] = &[("version", "UTF8Type")];
 const KEYSPACE_1_1: &[(&str, &str)] = &[
@@ -179,15 +192,7 @@ pub static SYSTEM_COLUMN_FAMILIES: &[SystemFamily] = &[
     keyed("key", "UTF8Type", &[], family("NodeIdInfo", 6, only(V2_0), COUNTER_IDS, TABLE_2_0)),
     keyed("component", "UTF8Type", VERSION, family("Versions", 7, only(V1_0), VERSIONS, OLD)),
     keyed("component", "UTF8Type", VERSION, family("Versions", 7, only(V1_1), VERSIONS, PLAIN)),
-    keyed(
-        "keyspace",
-        "AsciiType",
-        KEYSPACE_1_1,
-        with_gc_grace(
-            10_368_000,
-            family("schema_keyspaces", 8, only(V1_1), described("AsciiType", "Keyspace definitions"), PLAIN),
-        ),
-    ),
+    of_keyspaces_1_1(KEYSPACE_1_1, family("schema_keyspaces", 8, only(V1_1), KEYSPACES_1_1, PLAIN)),
     keyed(
         "keyspace_name",
         "UTF8Type",
@@ -200,36 +205,8 @@ pub static SYSTEM_COLUMN_FAMILIES: &[SystemFamily] = &[
         KEYSPACE,
         with_gc_grace(604_800, family("schema_keyspaces", 8, since(V2_0), SCHEMA_KEYSPACES, TABLE_2_0)),
     ),
-    keyed(
-        "keyspace",
-        "AsciiType",
-        &[],
-        with_gc_grace(
-            10_368_000,
-            family(
-                "schema_columnfamilies",
-                9,
-                only(V1_1),
-                described("CompositeType(AsciiType,AsciiType)", "ColumnFamily definitions"),
-                PLAIN,
-            ),
-        ),
-    ),
-    keyed(
-        "keyspace",
-        "AsciiType",
-        &[],
-        with_gc_grace(
-            10_368_000,
-            family(
-                "schema_columns",
-                10,
-                only(V1_1),
-                described("CompositeType(AsciiType,AsciiType,AsciiType)", "ColumnFamily column attributes"),
-                PLAIN,
-            ),
-        ),
-    ),
+    of_keyspaces_1_1(&[], family("schema_columnfamilies", 9, only(V1_1), FAMILIES_1_1, PLAIN)),
+    of_keyspaces_1_1(&[], family("schema_columns", 10, only(V1_1), COLUMNS_1_1, PLAIN)),
     keyed("target_id", "UUIDType", &[], family("hints", 0, only(V1_2), HINTS_TABLE, HINTS_1_2)),
     keyed("target_id", "UUIDType", &[], family("hints", 0, since(V2_0), HINTS_TABLE, HINTS_2_0)),
 ];

@@ -43,6 +43,7 @@ const V3_10: Line = Line(3, 10);
 
 /// Returns the last of the eras, given in order, that does not begin after a line; `None` if all do.
 fn era_of(line: Line, eras: &[Line]) -> Option<Line> {
+    debug_assert!(eras.is_sorted_by(|one, next| one < next), "a text would never be used");
     eras.iter().rev().find(|era| **era <= line).copied()
 }
 

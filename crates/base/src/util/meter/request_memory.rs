@@ -85,8 +85,10 @@ impl RequestMemory {
 
     /// Returns the chunks of a request that ends.
     pub(super) fn give_back(&self, chunks: usize) {
-        self.holders.fetch_sub(1, Ordering::Relaxed);
+        let before = self.holders.fetch_sub(1, Ordering::Relaxed);
+        debug_assert!(before > 0, "a request gives memory back twice");
         self.chunks.add_permits(chunks);
+        debug_assert!(self.chunks.available_permits() * REQUEST_CHUNK_BYTES <= self.total);
     }
 }
 

@@ -96,6 +96,7 @@ impl RequestMeter {
 
     #[cold]
     fn grow(&self, used: usize) -> Result<(), MeterError> {
+        debug_assert!(used > self.allowed(), "a request takes chunks that it has already");
         let share = self.memory.share();
         if used > share {
             self.lacking.store(0, Ordering::Relaxed);
@@ -146,6 +147,7 @@ impl RequestMeter {
             return Ok(());
         }
         if self.memory.take(lacking, held).await {
+            debug_assert!(self.lacks_memory(), "a request waits for memory on two threads");
             self.add(lacking);
             return Ok(());
         }

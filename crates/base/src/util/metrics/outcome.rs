@@ -19,6 +19,15 @@ pub enum RequestOutcome {
     Internal,
 }
 
+// Outcomes are counted by their numbers and shown in the order of `ALL`.
+const _: () = {
+    let mut at = 0;
+    while at < RequestOutcome::ALL.len() {
+        assert!(RequestOutcome::ALL[at] as usize == at);
+        at += 1;
+    }
+};
+
 impl RequestOutcome {
     /// All outcomes, in the order of their numbers.
     pub const ALL: [RequestOutcome; 9] = [

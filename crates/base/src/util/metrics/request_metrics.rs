@@ -58,11 +58,11 @@ struct MethodCells {
 
 /// The counts of one thread. The counts of a method are created with its first request.
 #[derive(Debug)]
-struct Shard([OnceLock<Box<MethodCells>>; REQUEST_SLOTS_MAX]);
+struct MetricsShard([OnceLock<Box<MethodCells>>; REQUEST_SLOTS_MAX]);
 
 /// Counts requests. Memory is bounded: at most 16 parts with `REQUEST_SLOTS_MAX` methods each.
 #[derive(Debug, Default)]
-pub struct RequestMetrics([OnceLock<Box<Shard>>; SHARDS]);
+pub struct RequestMetrics([OnceLock<Box<MetricsShard>>; SHARDS]);
 
 /// The counts of a method on all threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -81,7 +81,8 @@ impl RequestMetrics {
     /// Counts a request. A slot that does not exist is not counted.
     pub fn record(&self, slot: usize, request: &EndedRequest) {
         let Some(shard) = self.0.get(own_shard()) else { return };
-        let shard = shard.get_or_init(|| Box::new(Shard([const { OnceLock::new() }; REQUEST_SLOTS_MAX])));
+        let shard =
+            shard.get_or_init(|| Box::new(MetricsShard([const { OnceLock::new() }; REQUEST_SLOTS_MAX])));
         let Some(cells) = shard.0.get(slot) else { return };
         let cells = cells.get_or_init(Box::default);
         let micros = whole_micros(request.time);

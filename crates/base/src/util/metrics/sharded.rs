@@ -32,11 +32,11 @@ impl Counter {
 /// A number in two cache lines of its own: processors load lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Part(AtomicU64);
+struct ShardPart(AtomicU64);
 
 /// A counter of frequent events.
 #[derive(Debug)]
-pub struct ShardedCounter([Part; SHARDS]);
+pub struct ShardedCounter([ShardPart; SHARDS]);
 
 impl Default for ShardedCounter {
     fn default() -> ShardedCounter {
@@ -46,7 +46,7 @@ impl Default for ShardedCounter {
 
 impl ShardedCounter {
     pub const fn new() -> ShardedCounter {
-        ShardedCounter([const { Part(AtomicU64::new(0)) }; SHARDS])
+        ShardedCounter([const { ShardPart(AtomicU64::new(0)) }; SHARDS])
     }
 
     pub fn add(&self, count: u64) {

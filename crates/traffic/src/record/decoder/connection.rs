@@ -7,6 +7,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::native::NativeStreams;
 use super::prepared_kinds::PreparedKinds;
+use super::secrets::{CallSecrets, Hidden};
 use super::thrift::ThriftStreams;
 use crate::{EventKind, Loss, LossReason, Protocol, Side};
 use wire::limits::MESSAGE_BYTES_MAX;
@@ -30,15 +31,11 @@ impl SharedCalls {
 
 /// The events that were found in the bytes of a chunk.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundEvents {
     pub kinds: Vec<EventKind>,
 }
 
-impl Found {
-    pub fn request(&mut self, call: u64, message: Bytes) {
-        self.kinds.push(EventKind::Request { call, message });
-    }
-
+impl FoundEvents {
     pub fn reply(&mut self, call: u64, message: Bytes) {
         self.kinds.push(EventKind::Reply { call, message });
     }
@@ -46,22 +43,16 @@ impl Found {
 
 /// The losses since the last event, by reason.
 #[derive(Debug, Default)]
-pub struct Losses {
+pub struct NewLosses {
     losses: Vec<Loss>,
 }
 
-impl Losses {
+impl NewLosses {
     pub fn add(&mut self, why: LossReason, messages: u64, bytes: u64) {
-        match self.losses.iter_mut().find(|loss| loss.why == why) {
-            Some(loss) => {
-                loss.messages += messages;
-                loss.bytes += bytes;
-            }
-            None => self.losses.push(Loss { messages, bytes, why }),
-        }
+        Loss { messages, bytes, why }.add_to(&mut self.losses);
     }
 
-    pub fn report(&mut self, found: &mut Found) {
+    pub fn report(&mut self, found: &mut FoundEvents) {
         self.losses.drain(..).for_each(|loss| found.add_loss(loss));
     }
 }
@@ -69,8 +60,26 @@ impl Losses {
 /// The places to which decoded messages go: the state of all connections, and the losses and events of their own.
 pub struct Outputs<'a> {
     pub shared: &'a mut SharedCalls,
-    pub losses: &'a mut Losses,
-    pub found: &'a mut Found,
+    pub losses: &'a mut NewLosses,
+    pub found: &'a mut FoundEvents,
+}
+
+impl Outputs<'_> {
+    /// Adds a request without its secrets. Returns its call, or why it is not recorded, and the secrets that its reply may
+    /// have.
+    pub fn request(&mut self, message: Bytes, hidden: Hidden) -> (Result<u64, LossReason>, CallSecrets) {
+        let (shown, secrets) = match hidden {
+            Hidden::Nothing => (message, CallSecrets::default()),
+            Hidden::Replaced(shown, secrets) => (shown, secrets),
+            Hidden::Refused => {
+                self.losses.add(LossReason::Secret, 1, message.len() as u64);
+                return (Err(LossReason::Secret), CallSecrets::default());
+            }
+        };
+        let call = self.shared.next();
+        self.found.kinds.push(EventKind::Request { call, message: shown });
+        (Ok(call), secrets)
+    }
 }
 
 /// Why the rest of a connection cannot be decoded.
@@ -79,11 +88,11 @@ pub struct Unreadable(pub LossReason);
 
 /// A connection: its protocol, and the bytes that are not a whole message yet.
 #[derive(Debug)]
-pub struct Connection {
+pub struct RecordedConnection {
     client: SocketAddr,
     upstream: Arc<str>,
     streams: Streams,
-    losses: Losses,
+    losses: NewLosses,
     /// Whether `Opened` was recorded.
     is_opened: bool,
 }
@@ -98,14 +107,14 @@ enum Streams {
     Ignored(LossReason),
 }
 
-impl Connection {
-    pub fn new(client: SocketAddr, upstream: Arc<str>) -> Connection {
+impl RecordedConnection {
+    pub fn new(client: SocketAddr, upstream: Arc<str>) -> RecordedConnection {
         let streams = Streams::Undetected(BytesMut::new());
-        Connection { client, upstream, streams, losses: Losses::default(), is_opened: false }
+        RecordedConnection { client, upstream, streams, losses: NewLosses::default(), is_opened: false }
     }
 
     /// Decodes bytes of a side.
-    pub fn take(&mut self, from: Side, bytes: &[u8], shared: &mut SharedCalls, found: &mut Found) {
+    pub fn take(&mut self, from: Side, bytes: &[u8], shared: &mut SharedCalls, found: &mut FoundEvents) {
         let mut outputs = Outputs { shared, losses: &mut self.losses, found };
         let outcome = match &mut self.streams {
             Streams::Undetected(first) => {
@@ -142,7 +151,7 @@ impl Connection {
     }
 
     /// Detects the protocol from the client's first bytes. `None` if there are too few.
-    fn detect(&mut self, first: &[u8], found: &mut Found) -> Option<Result<(), Unreadable>> {
+    fn detect(&mut self, first: &[u8], found: &mut FoundEvents) -> Option<Result<(), Unreadable>> {
         let version = first.first().copied().and_then(ProtocolVersion::of_number);
         // The first byte of a long Thrift frame can be 1 to 5, too. Then the fifth or sixth byte belongs to a message's
         // header; as an opcode it is neither STARTUP nor OPTIONS, with which native clients begin.
@@ -165,7 +174,7 @@ impl Connection {
         }
     }
 
-    fn open(&mut self, protocol: Protocol, found: &mut Found) {
+    fn open(&mut self, protocol: Protocol, found: &mut FoundEvents) {
         if !std::mem::replace(&mut self.is_opened, true) {
             let (client, upstream) = (self.client.to_string(), self.upstream.to_string());
             found.kinds.push(EventKind::Opened { protocol, client, upstream });
@@ -194,7 +203,7 @@ impl Connection {
         self.gap(Side::Server, 0);
     }
 
-    pub fn close(&mut self, by: Side, found: &mut Found) {
+    pub fn close(&mut self, by: Side, found: &mut FoundEvents) {
         let rest = self.partial_bytes() as u64;
         if rest > 0 {
             self.losses.add(LossReason::Unreadable, 0, rest);

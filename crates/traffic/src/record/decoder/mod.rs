@@ -8,6 +8,8 @@
 //! like a message, which is soon: clients send a request at once, and wait for its reply. Calls from before the gap stay
 //! without a reply.
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
 mod connection;
 mod native;
 #[cfg(test)]
@@ -19,7 +21,7 @@ mod thrift;
 
 use std::collections::HashMap;
 
-use connection::{Connection, Found, SharedCalls};
+use connection::{FoundEvents, RecordedConnection, SharedCalls};
 
 use super::queue::{Chunk, ChunkKind};
 use crate::limits::RECORDER_PARTIAL_BYTES_MAX;
@@ -28,7 +30,7 @@ use crate::{Event, EventKind, Loss, LossReason};
 /// Decodes the connections of a recorder.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    connections: HashMap<u64, Connection>,
+    connections: HashMap<u64, RecordedConnection>,
     shared: SharedCalls,
     /// Bytes of messages that have arrived in part, of all connections.
     partial_bytes: usize,
@@ -39,12 +41,12 @@ impl Decoder {
     pub fn decode(&mut self, chunk: &Chunk, buffer: &[u8], events: &mut Vec<Event>) {
         let event = |kind| Event { at_us: chunk.at_us, connection: chunk.connection, kind };
         if let ChunkKind::Opened { client, upstream } = &chunk.kind {
-            self.connections.insert(chunk.connection, Connection::new(*client, upstream.clone()));
+            self.connections.insert(chunk.connection, RecordedConnection::new(*client, upstream.clone()));
             return;
         }
         let Some(connection) = self.connections.get_mut(&chunk.connection) else { return };
         let before = connection.partial_bytes();
-        let mut found = Found::default();
+        let mut found = FoundEvents::default();
         match &chunk.kind {
             ChunkKind::Opened { .. } => {}
             ChunkKind::Bytes { from, at } => {
@@ -68,7 +70,7 @@ impl Decoder {
     }
 }
 
-impl Found {
+impl FoundEvents {
     /// Adds a loss of messages or bytes.
     fn add_loss(&mut self, loss: Loss) {
         if loss.messages > 0 || loss.bytes > 0 {

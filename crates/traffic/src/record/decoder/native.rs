@@ -6,30 +6,28 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 use super::connection::{Outputs, Unreadable};
 use super::replies;
-use super::secrets::{self, CallSecrets, Hidden};
+use super::secrets::{CallSecrets, hide_in_native};
 use crate::limits::RECORDED_MESSAGE_BYTES_MAX;
+use crate::native_head::{FROM_SERVER, NativeHead};
 use crate::native_message::NativeMessage;
 use crate::{EventKind, LossReason, Side};
 use wire::limits::NATIVE_FRAME_BYTES_MAX;
-use wire::native::{BodyReader, Compression, ProtocolVersion, RequestCode, ResponseCode, SegmentCodec};
-
-const FROM_SERVER: u8 = 0x80;
-const COMPRESSED: u8 = 0x01;
+use wire::native::{BodyReader, Compression, RequestCode, ResponseCode, SegmentCodec, flag};
 
 /// Both sides, and the calls without a reply.
 #[derive(Debug, Default)]
 pub struct NativeStreams {
-    client: Half,
-    server: Half,
+    client: NativeHalf,
+    server: NativeHalf,
     compression: Option<Compression>,
     /// Version 5: STARTUP was sent, and after its answer frames are in segments.
     segments_follow: bool,
     segments: Option<SegmentCodec>,
-    open: HashMap<i16, OpenCall>,
+    open: HashMap<i16, NativeOpenCall>,
 }
 
 #[derive(Debug)]
-struct OpenCall {
+struct NativeOpenCall {
     /// Why the request was not recorded: then the reply is not, either.
     call: Result<u64, LossReason>,
     secrets: CallSecrets,
@@ -37,7 +35,7 @@ struct OpenCall {
 
 /// The bytes of one side.
 #[derive(Debug, Default)]
-struct Half {
+struct NativeHalf {
     /// Bytes as they passed; with segments, the bytes of a segment that is not complete.
     input: BytesMut,
     /// With segments, the frames that were in them.
@@ -48,9 +46,9 @@ struct Half {
     is_lost: bool,
 }
 
-impl Half {
+impl NativeHalf {
     fn lose(&mut self) {
-        *self = Half { is_lost: true, ..Half::default() };
+        *self = NativeHalf { is_lost: true, ..NativeHalf::default() };
     }
 
     fn partial_bytes(&self) -> usize {
@@ -58,34 +56,15 @@ impl Half {
     }
 }
 
-/// The header of a frame.
-#[derive(Debug, Clone, Copy)]
-struct FrameHead {
-    version: ProtocolVersion,
-    flags: u8,
-    stream: i16,
-    opcode: u8,
-    length: usize,
-}
-
-impl FrameHead {
-    /// Reads the head of a side's frame. `Ok(None)` if it is incomplete.
-    fn read(bytes: &[u8], from: Side) -> Result<Option<FrameHead>, Unreadable> {
-        let unreadable = Unreadable(LossReason::Unreadable);
-        let Some(first) = bytes.first().copied() else { return Ok(None) };
-        if (first & FROM_SERVER != 0) != (from == Side::Server) {
-            return Err(unreadable);
-        }
-        let version = ProtocolVersion::of_number(first & !FROM_SERVER).ok_or(unreadable)?;
-        let Some(mut rest) = bytes.get(1..version.header_bytes()) else { return Ok(None) };
-        let flags = rest.get_u8();
-        let stream = if version < ProtocolVersion::V3 { i16::from(rest.get_i8()) } else { rest.get_i16() };
-        let opcode = rest.get_u8();
-        let length = rest.get_u32() as usize;
-        if length > NATIVE_FRAME_BYTES_MAX {
-            return Err(Unreadable(LossReason::TooLong));
-        }
-        Ok(Some(FrameHead { version, flags, stream, opcode, length }))
+/// Reads the head of a side's frame. `Ok(None)` if it is incomplete.
+fn read_head(bytes: &[u8], from: Side) -> Result<Option<NativeHead>, Unreadable> {
+    let unreadable = Unreadable(LossReason::Unreadable);
+    if bytes.first().is_some_and(|first| (first & FROM_SERVER != 0) != (from == Side::Server)) {
+        return Err(unreadable);
+    }
+    match NativeHead::read(bytes) {
+        Ok(Some(head)) if head.length > NATIVE_FRAME_BYTES_MAX => Err(Unreadable(LossReason::TooLong)),
+        read => read.map_err(|_| unreadable),
     }
 }
 
@@ -94,7 +73,7 @@ impl NativeStreams {
         self.client.partial_bytes() + self.server.partial_bytes()
     }
 
-    fn half(&mut self, side: Side) -> &mut Half {
+    fn half(&mut self, side: Side) -> &mut NativeHalf {
         if side == Side::Client { &mut self.client } else { &mut self.server }
     }
 
@@ -116,38 +95,34 @@ impl NativeStreams {
             let codec = self.segments;
             let half = self.half(from);
             if let Some(codec) = codec {
-                let Half { input, frames, .. } = half;
+                let NativeHalf { input, frames, .. } = half;
                 while codec.take(input, frames).map_err(|_| Unreadable(LossReason::Unreadable))? {}
             }
             let source = if codec.is_some() { &mut half.frames } else { &mut half.input };
             let skipped = half.to_skip.min(source.len());
             source.advance(skipped);
             half.to_skip -= skipped;
-            let Some(head) = FrameHead::read(source, from)? else { return Ok(()) };
-            let header = head.version.header_bytes();
+            let Some(head) = read_head(source, from)? else { return Ok(()) };
             if head.length > RECORDED_MESSAGE_BYTES_MAX {
-                half.to_skip = header + head.length;
+                half.to_skip = head.frame_bytes();
                 outputs.losses.add(LossReason::TooLong, 1, head.length as u64);
                 self.lose_frame(from, head.stream, LossReason::TooLong);
                 continue;
             }
-            if source.len() < header + head.length {
+            if source.len() < head.frame_bytes() {
                 return Ok(());
             }
-            let frame = source.split_to(header + head.length).freeze();
+            let frame = source.split_to(head.frame_bytes()).freeze();
             self.frame(from, &head, frame, outputs);
         }
     }
 
     /// Returns whether bytes begin with a frame, or with a segment that begins with one.
     fn is_start(&self, from: Side, bytes: &[u8]) -> bool {
-        let is_frame = |bytes: &[u8]| {
-            FrameHead::read(bytes, from).is_ok_and(|head| {
-                head.is_some_and(|head| match from {
-                    Side::Client => RequestCode::of_number(head.opcode).is_some(),
-                    Side::Server => head.opcode <= ResponseCode::AuthSuccess as u8,
-                })
-            })
+        let is_frame = |bytes: &[u8]| match (read_head(bytes, from), from) {
+            (Ok(Some(head)), Side::Client) => RequestCode::of_number(head.opcode).is_some(),
+            (Ok(Some(head)), Side::Server) => head.opcode <= ResponseCode::AuthSuccess as u8,
+            (Ok(None) | Err(_), _) => false,
         };
         match self.segments {
             None => is_frame(bytes),
@@ -162,13 +137,13 @@ impl NativeStreams {
     fn lose_frame(&mut self, from: Side, stream: i16, why: LossReason) {
         match from {
             Side::Client => {
-                self.open.insert(stream, OpenCall { call: Err(why), secrets: CallSecrets::default() });
+                self.open.insert(stream, NativeOpenCall { call: Err(why), secrets: CallSecrets::default() });
             }
             Side::Server => drop(self.open.remove(&stream)),
         }
     }
 
-    fn frame(&mut self, from: Side, head: &FrameHead, frame: Bytes, outputs: &mut Outputs<'_>) {
+    fn frame(&mut self, from: Side, head: &NativeHead, frame: Bytes, outputs: &mut Outputs<'_>) {
         let length = frame.len() as u64;
         match self.decompressed(head, frame) {
             Some(message) => match from {
@@ -183,44 +158,33 @@ impl NativeStreams {
     }
 
     /// Returns the frame with its body decompressed; `None` if that fails.
-    fn decompressed(&self, head: &FrameHead, frame: Bytes) -> Option<Bytes> {
+    fn decompressed(&self, head: &NativeHead, frame: Bytes) -> Option<Bytes> {
         let header = head.version.header_bytes();
-        if head.flags & COMPRESSED == 0 {
+        if head.flags & flag::COMPRESSED == 0 {
             return Some(frame);
         }
         let body = self.compression?.decompress(&frame.slice(header..), RECORDED_MESSAGE_BYTES_MAX).ok()?;
         let mut message = BytesMut::with_capacity(header + body.len());
-        message.extend_from_slice(&frame[..header - 4]);
+        message.extend_from_slice(frame.get(..header - 4)?);
         if let Some(flags) = message.get_mut(1) {
-            *flags &= !COMPRESSED;
+            *flags &= !flag::COMPRESSED;
         }
         message.put_u32(u32::try_from(body.len()).ok()?);
         message.extend_from_slice(&body);
         Some(message.freeze())
     }
 
-    fn request(&mut self, head: &FrameHead, message: Bytes, outputs: &mut Outputs<'_>) {
-        let Outputs { shared, losses, found } = outputs;
-        if head.opcode == STARTUP {
+    fn request(&mut self, head: &NativeHead, message: Bytes, outputs: &mut Outputs<'_>) {
+        if RequestCode::of_number(head.opcode) == Some(RequestCode::Startup) {
             self.startup(head, &message);
         }
-        let length = message.len() as u64;
-        let (call, shown, secrets) = match secrets::hide_in_native(&message, &shared.prepared) {
-            Hidden::Nothing => (Ok(shared.next()), message, CallSecrets::default()),
-            Hidden::Replaced(shown, secrets) => (Ok(shared.next()), shown, secrets),
-            Hidden::Refused => {
-                losses.add(LossReason::Secret, 1, length);
-                (Err(LossReason::Secret), message, CallSecrets::default())
-            }
-        };
-        self.open.insert(head.stream, OpenCall { call, secrets });
-        if let Ok(call) = call {
-            found.request(call, shown);
-        }
+        let hidden = hide_in_native(&message, &outputs.shared.prepared);
+        let (call, secrets) = outputs.request(message, hidden);
+        self.open.insert(head.stream, NativeOpenCall { call, secrets });
     }
 
     /// Remembers the compression that a client selects.
-    fn startup(&mut self, head: &FrameHead, message: &Bytes) {
+    fn startup(&mut self, head: &NativeHead, message: &Bytes) {
         let mut body = BodyReader::new(message.slice(head.version.header_bytes()..), head.version);
         let options = body.string_map().unwrap_or_default();
         let selected = options.iter().find(|(name, _)| name.eq_ignore_ascii_case("COMPRESSION"));
@@ -228,7 +192,7 @@ impl NativeStreams {
         self.segments_follow = head.version.has_segments();
     }
 
-    fn reply(&mut self, head: &FrameHead, message: Bytes, outputs: &mut Outputs<'_>) {
+    fn reply(&mut self, head: &NativeHead, message: Bytes, outputs: &mut Outputs<'_>) {
         let Outputs { shared, losses, found } = outputs;
         let has_started =
             head.opcode == ResponseCode::Ready as u8 || head.opcode == ResponseCode::Authenticate as u8;
@@ -240,16 +204,14 @@ impl NativeStreams {
             return;
         }
         match self.open.remove(&head.stream) {
-            Some(OpenCall { call: Ok(call), secrets }) => {
+            Some(NativeOpenCall { call: Ok(call), secrets }) => {
                 if let Some(id) = NativeMessage::read(&message).and_then(|message| message.prepared_id()) {
                     shared.prepared.add(id, secrets.kind);
                 }
                 found.reply(call, replies::hide_in_native(message, &secrets, head.version.header_bytes()));
             }
-            Some(OpenCall { call: Err(why), .. }) => losses.add(why, 1, message.len() as u64),
+            Some(NativeOpenCall { call: Err(why), .. }) => losses.add(why, 1, message.len() as u64),
             None => losses.add(LossReason::Behind, 1, message.len() as u64),
         }
     }
 }
-
-const STARTUP: u8 = 0x01;

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::secrets::{CallSecrets, blank};
-use crate::call::{NativeReply, ReplyContent, Rows};
+use super::secrets::{CallSecrets, blank, shifted};
+use crate::call::{NativeReply, ReplyContent, ResultRows};
 use crate::native_message::{NativeMessage, place_of};
 use crate::readable::readable;
 use crate::redact::parts;
@@ -34,7 +34,7 @@ pub fn hide_in_native(reply: Bytes, secrets: &CallSecrets, header: usize) -> Byt
     let places = match content {
         ReplyContent::Error { text, .. } if kind.has_passwords => {
             let start = NativeMessage::read(&reply).map_or(header, |message| message.body_at()) + BEFORE_TEXT;
-            shifted(StatementSecrets::of_error(&text), start)
+            shifted(StatementSecrets::of_error(&text).places, start)
         }
         ReplyContent::Rows(rows) => places_in_rows(&reply, &rows, kind.reads_secrets),
         _ => Vec::new(),
@@ -42,7 +42,7 @@ pub fn hide_in_native(reply: Bytes, secrets: &CallSecrets, header: usize) -> Byt
     blank(reply, &places)
 }
 
-fn places_in_rows(reply: &Bytes, rows: &Rows, reads_secrets: bool) -> Vec<Range<usize>> {
+fn places_in_rows(reply: &Bytes, rows: &ResultRows, reads_secrets: bool) -> Vec<Range<usize>> {
     let mut places = Vec::new();
     for row in &rows.rows {
         for (at, value) in row.iter().enumerate() {
@@ -79,7 +79,7 @@ pub fn hide_in_thrift(reply: Bytes, secrets: &CallSecrets, header: usize) -> Byt
         value.each_binary(&mut |bytes| {
             let Some(place) = place_of(&reply, bytes) else { return };
             if is_error && kind.has_passwords {
-                places.extend(shifted(StatementSecrets::of_error(&readable(bytes)), place.start));
+                places.extend(shifted(StatementSecrets::of_error(&readable(bytes)).places, place.start));
             } else if kind.reads_secrets && has(bytes, OF_BCRYPT) {
                 places.push(place);
             } else if kind.reads_secrets {
@@ -127,21 +127,12 @@ fn places_of_hashes(reply: &Bytes, value: &Value, places: &mut Vec<Range<usize>>
 /// Returns the secrets in the statements of a value, a text or a map of texts. If one has a password, any other part
 /// can be a value that is bound to it.
 fn statements_in(value: &[u8], start: usize) -> Vec<Range<usize>> {
-    let parts = parts(value);
-    let has_passwords = parts
-        .iter()
-        .any(|part| StatementSecrets::of(&readable(&value[part.clone()]), Dialect::Cql3).is_some());
-    if !has_passwords {
+    let texts = parts(value).into_iter().filter_map(|part| Some((part.start, readable(value.get(part)?))));
+    let texts: Vec<_> = texts.collect();
+    if !texts.iter().any(|(_, text)| StatementSecrets::of(text, Dialect::Cql3).is_some()) {
         return Vec::new();
     }
-    let of_part = |part: Range<usize>| {
-        shifted(StatementSecrets::of_error(&readable(&value[part.clone()])), start + part.start)
-    };
-    parts.into_iter().flat_map(of_part).collect()
-}
-
-fn shifted(secrets: StatementSecrets, by: usize) -> Vec<Range<usize>> {
-    secrets.places.into_iter().map(|place| by + place.start..by + place.end).collect()
+    texts.iter().flat_map(|(at, text)| shifted(StatementSecrets::of_error(text).places, start + at)).collect()
 }
 
 fn has(bytes: &[u8], part: &[u8]) -> bool {

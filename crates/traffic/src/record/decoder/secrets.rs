@@ -13,7 +13,7 @@ use super::prepared_kinds::{PreparedKinds, StatementKind};
 use super::replies;
 use crate::ThriftMessage;
 use crate::call::NativeRequest;
-use crate::native_message::{NativeMessage, Statement, place_of};
+use crate::native_message::{FrameStatement, NativeMessage, place_of};
 use crate::readable::readable;
 use crate::redact::dialect_of;
 use base::model::BoundValue;
@@ -63,13 +63,16 @@ pub enum Hidden {
 }
 
 impl Hidden {
-    fn of(message: &Bytes, places: &[Range<usize>], kind: StatementKind) -> Hidden {
+    /// Hides the secrets of a message. `None`: it may have others.
+    fn of(message: &Bytes, found: Option<FoundSecrets>) -> Hidden {
+        let Some(FoundSecrets { places, kind }) = found else { return Hidden::Refused };
         if places.is_empty() && kind == StatementKind::default() {
             return Hidden::Nothing;
         }
         let long = places.iter().filter(|place| place.len() >= SECRET_BYTES_MIN);
-        let secrets = long.map(|place| Bytes::copy_from_slice(&message[place.clone()])).collect();
-        Hidden::Replaced(blank(message.clone(), places), CallSecrets { secrets, kind })
+        let secrets = long.filter_map(|place| message.get(place.clone())).map(Bytes::copy_from_slice);
+        let secrets = CallSecrets { secrets: secrets.collect(), kind };
+        Hidden::Replaced(blank(message.clone(), &places), secrets)
     }
 }
 
@@ -78,61 +81,61 @@ pub fn blank(message: Bytes, places: &[Range<usize>]) -> Bytes {
     if places.is_empty() {
         return message;
     }
-    let mut copy = BytesMut::from(&message[..]);
+    let mut copy = BytesMut::from(message);
     for place in places {
-        copy[place.clone()].fill(BLANK);
+        if let Some(secret) = copy.get_mut(place.clone()) {
+            secret.fill(BLANK);
+        }
     }
     copy.freeze()
 }
 
+/// Returns places in a part as places in the message, in which the part begins at `start`.
+pub fn shifted(places: Vec<Range<usize>>, start: usize) -> Vec<Range<usize>> {
+    places.into_iter().map(|place| start + place.start..start + place.end).collect()
+}
+
 /// The secrets in the statements of a request.
 #[derive(Debug, Default)]
-struct Found {
+struct FoundSecrets {
     places: Vec<Range<usize>>,
     kind: StatementKind,
 }
 
-impl Found {
+impl FoundSecrets {
+    fn at(places: Vec<Range<usize>>) -> FoundSecrets {
+        FoundSecrets { places, kind: StatementKind::default() }
+    }
+
     /// Adds the secrets of a statement that begins at `start` of the message.
     fn add(&mut self, text: &[u8], start: usize, dialect: Dialect) {
         let text: Cow<'_, str> = readable(text);
         self.kind.reads_secrets |= StatementKind::reads_secrets(&text);
         if let Some(secrets) = StatementSecrets::of(&text, dialect) {
             self.kind.has_passwords |= secrets.are_in_values;
-            self.places
-                .extend(secrets.places.into_iter().map(|place| start + place.start..start + place.end));
+            self.places.extend(shifted(secrets.places, start));
         }
     }
 }
 
 /// Hides the passwords of a Thrift call.
 pub fn hide_in_thrift(method: &[u8], message: &Bytes, prepared: &PreparedKinds) -> Hidden {
+    // Servers cannot read a message that cannot be read here.
     let found = match method {
-        b"login" => passwords_of_login(message).map(|places| Found { places, ..Found::default() }),
+        b"login" => passwords_of_login(message).ok().map(FoundSecrets::at),
         b"execute_cql_query" | b"execute_cql3_query" | b"prepare_cql_query" | b"prepare_cql3_query" => {
-            match passwords_of_query(message, dialect_of(&String::from_utf8_lossy(method))) {
-                Ok(None) => return Hidden::Refused,
-                found => found.map(Option::unwrap_or_default),
-            }
+            passwords_of_query(message, dialect_of(&String::from_utf8_lossy(method))).ok().flatten()
         }
         b"execute_prepared_cql_query" | b"execute_prepared_cql3_query" => {
-            match values_of_prepared(message, prepared) {
-                Ok(None) => return Hidden::Refused,
-                found => found.map(Option::unwrap_or_default),
-            }
+            values_of_prepared(message, prepared).ok().flatten()
         }
         _ if !replies::has_hash(message) => return Hidden::Nothing,
         // Clients can write to `system_auth` over Thrift.
         _ => {
-            let Ok(call) = ThriftMessage::read(message) else { return Hidden::Refused };
-            Ok(Found { places: replies::hashes_in(message, &call), ..Found::default() })
+            ThriftMessage::read(message).ok().map(|call| FoundSecrets::at(replies::hashes_in(message, &call)))
         }
     };
-    match found {
-        Ok(found) => Hidden::of(message, &found.places, found.kind),
-        // Servers cannot read it either.
-        Err(_) => Hidden::Refused,
-    }
+    Hidden::of(message, found)
 }
 
 /// Returns the places of all values of credentials but the user's name. Each struct of the arguments is an
@@ -172,7 +175,7 @@ fn passwords_of_login(message: &Bytes) -> Result<Vec<Range<usize>>, WireError> {
 
 /// Returns the passwords in the statement of a CQL call. `None` if the statement is compressed and has one: the compressed
 /// text cannot be changed.
-fn passwords_of_query(message: &Bytes, dialect: Dialect) -> Result<Option<Found>, WireError> {
+fn passwords_of_query(message: &Bytes, dialect: Dialect) -> Result<Option<FoundSecrets>, WireError> {
     let mut reader = Reader::new(message);
     MessageHeader::read(&mut reader)?;
     let (mut text, mut compression) = (0..0, 0);
@@ -186,8 +189,8 @@ fn passwords_of_query(message: &Bytes, dialect: Dialect) -> Result<Option<Found>
             _ => reader.skip(ttype)?,
         }
     }
-    let sent = &message[text.clone()];
-    let mut found = Found::default();
+    let sent = message.get(text.clone()).unwrap_or_default();
+    let mut found = FoundSecrets::default();
     match query_text(sent, compression, STATEMENT_BYTES_MAX).ok().filter(|statement| statement != sent) {
         None => found.add(sent, text.start, dialect),
         Some(statement) => {
@@ -201,10 +204,10 @@ fn passwords_of_query(message: &Bytes, dialect: Dialect) -> Result<Option<Found>
 }
 
 /// Returns the values of a prepared statement with a password. `None` if the statement is not known.
-fn values_of_prepared(message: &Bytes, prepared: &PreparedKinds) -> Result<Option<Found>, WireError> {
+fn values_of_prepared(message: &Bytes, prepared: &PreparedKinds) -> Result<Option<FoundSecrets>, WireError> {
     let mut reader = Reader::new(message);
     MessageHeader::read(&mut reader)?;
-    let (mut found, mut known) = (Found::default(), None);
+    let (mut found, mut known) = (FoundSecrets::default(), None);
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
             (1, TType::I32) => known = prepared.get(&reader.i32()?.to_be_bytes()),
@@ -234,16 +237,9 @@ fn values_of_prepared(message: &Bytes, prepared: &PreparedKinds) -> Result<Optio
 /// Hides the passwords of a native frame.
 pub fn hide_in_native(frame: &Bytes, prepared: &PreparedKinds) -> Hidden {
     let Some(message) = NativeMessage::read(frame) else { return Hidden::Refused };
-    let end = frame.len();
-    match RequestCode::of_number(message.opcode) {
-        Some(RequestCode::Credentials) => match passwords_of_credentials(message.body) {
-            Some(places) => {
-                let start = message.body_at();
-                let places = places.into_iter().map(|place| start + place.start..start + place.end);
-                Hidden::of(frame, &places.collect::<Vec<_>>(), StatementKind::default())
-            }
-            None => Hidden::Refused,
-        },
+    let found = match RequestCode::of_number(message.opcode) {
+        Some(RequestCode::Credentials) => passwords_of_credentials(message.body)
+            .map(|places| FoundSecrets::at(shifted(places, message.body_at()))),
         Some(RequestCode::AuthResponse) => {
             // The length of the token, and the token. PLAIN is: zero, user, zero, password.
             let start = message.body_at() + 4;
@@ -251,14 +247,13 @@ pub fn hide_in_native(frame: &Bytes, prepared: &PreparedKinds) -> Hidden {
             let zeros = token.iter().enumerate().filter(|(_, byte)| **byte == 0).map(|(at, _)| at);
             let password =
                 zeros.clone().nth(1).filter(|_| zeros.clone().next() == Some(0)).map_or(0, |at| at + 1);
-            let place = start + password..end;
-            let places = if place.is_empty() { &[][..] } else { std::slice::from_ref(&place) };
-            Hidden::of(frame, places, StatementKind::default())
+            let place = Some(start + password..frame.len()).filter(|place| !place.is_empty());
+            Some(FoundSecrets::at(place.into_iter().collect()))
         }
-        Some(_) => passwords_of_statements(frame, &message, prepared)
-            .map_or(Hidden::Refused, |found| Hidden::of(frame, &found.places, found.kind)),
-        None => Hidden::Nothing,
-    }
+        Some(_) => passwords_of_statements(frame, &message, prepared),
+        None => return Hidden::Nothing,
+    };
+    Hidden::of(frame, found)
 }
 
 /// Returns the passwords in the statements of a frame, and the values of such statements. `None` if the frame may have
@@ -267,11 +262,11 @@ fn passwords_of_statements(
     frame: &Bytes,
     message: &NativeMessage<'_>,
     prepared: &PreparedKinds,
-) -> Option<Found> {
-    let (mut found, mut is_known) = (Found::default(), true);
+) -> Option<FoundSecrets> {
+    let (mut found, mut is_known) = (FoundSecrets::default(), true);
     let is_read = message.each_statement(&mut |statement, end| match statement {
-        Statement::Text(text) => found.add(text, end - text.len(), Dialect::Cql3),
-        Statement::Prepared(id) => match prepared.get(id) {
+        FrameStatement::Text(text) => found.add(text, end - text.len(), Dialect::Cql3),
+        FrameStatement::Prepared(id) => match prepared.get(id) {
             Some(kind) => found.kind |= kind,
             None => is_known = false,
         },
@@ -300,18 +295,20 @@ fn passwords_of_credentials(body: &[u8]) -> Option<Vec<Range<usize>>> {
     let count = u16::from_be_bytes(*body.first_chunk()?);
     let (mut places, mut at) = (Vec::new(), 2);
     for _ in 0..count {
-        let mut text = || {
-            let length = u16::from_be_bytes(*body.get(at..)?.first_chunk()?);
-            let place = at + 2..at + 2 + usize::from(length);
-            at = place.end;
-            body.get(place.clone()).map(|_| place)
-        };
-        let (name, value) = (text()?, text()?);
-        if !body[name].eq_ignore_ascii_case(USER_NAME) {
+        let (name, value) = (text_at(body, &mut at)?, text_at(body, &mut at)?);
+        if !body.get(name)?.eq_ignore_ascii_case(USER_NAME) {
             places.push(value);
         }
     }
     Some(places)
+}
+
+/// Returns the place of a text whose length is at a place, and moves behind the text.
+fn text_at(body: &[u8], at: &mut usize) -> Option<Range<usize>> {
+    let length = u16::from_be_bytes(*body.get(*at..)?.first_chunk()?);
+    let place = *at + 2..*at + 2 + usize::from(length);
+    *at = place.end;
+    (place.end <= body.len()).then_some(place)
 }
 
 #[cfg(test)]
@@ -323,9 +320,9 @@ mod tests {
 
     fn hidden(statement: &str) -> String {
         let message = Bytes::copy_from_slice(statement.as_bytes());
-        let mut found = Found::default();
+        let mut found = FoundSecrets::default();
         found.add(&message, 0, Dialect::Cql3);
-        match Hidden::of(&message, &found.places, found.kind) {
+        match Hidden::of(&message, Some(found)) {
             Hidden::Replaced(shown, _) => String::from_utf8(shown.to_vec()).unwrap(),
             Hidden::Nothing => statement.to_owned(),
             Hidden::Refused => unreachable!("a statement is understood"),

@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use super::connection::{Outputs, Unreadable};
 use super::prepared_kinds::StatementKind;
 use super::replies;
-use super::secrets::{self, CallSecrets};
+use super::secrets::{CallSecrets, hide_in_thrift};
 use crate::file::thrift_id_of_reply;
 use crate::limits::{RECORDED_MESSAGE_BYTES_MAX, RECORDER_OPEN_CALLS_MAX};
 use crate::{LossReason, Side};
@@ -19,14 +19,14 @@ use wire::thrift::{MessageHeader, MessageKind, Reader, WireError};
 #[derive(Debug)]
 pub struct ThriftStreams {
     transport: Transport,
-    client: Half,
-    server: Half,
-    open: VecDeque<OpenCall>,
+    client: ThriftHalf,
+    server: ThriftHalf,
+    open: VecDeque<ThriftOpenCall>,
 }
 
 /// A call that waits for its reply. Replies come in the order of the calls.
 #[derive(Debug)]
-struct OpenCall {
+struct ThriftOpenCall {
     /// Why the request was not recorded: then the reply is not, either.
     call: Result<u64, LossReason>,
     name: Bytes,
@@ -36,29 +36,29 @@ struct OpenCall {
 
 /// The bytes of one side.
 #[derive(Debug)]
-struct Half {
+struct ThriftHalf {
     buffer: BytesMut,
     cutter: MessageCutter,
     /// Whether the start of the next message is unknown.
     is_lost: bool,
 }
 
-impl Half {
-    fn new(transport: Transport) -> Half {
+impl ThriftHalf {
+    fn new(transport: Transport) -> ThriftHalf {
         let mut cutter = MessageCutter::new(transport, MESSAGE_BYTES_MAX);
         cutter.refuse_above(RECORDED_MESSAGE_BYTES_MAX);
-        Half { buffer: BytesMut::new(), cutter, is_lost: false }
+        ThriftHalf { buffer: BytesMut::new(), cutter, is_lost: false }
     }
 
     /// Forgets what has arrived in part.
     fn lose(&mut self) {
-        *self = Half { is_lost: true, ..Half::new(self.cutter.transport()) };
+        *self = ThriftHalf { is_lost: true, ..ThriftHalf::new(self.cutter.transport()) };
     }
 }
 
 impl ThriftStreams {
     pub fn new(transport: Transport) -> ThriftStreams {
-        let (client, server) = (Half::new(transport), Half::new(transport));
+        let (client, server) = (ThriftHalf::new(transport), ThriftHalf::new(transport));
         ThriftStreams { transport, client, server, open: VecDeque::new() }
     }
 
@@ -135,27 +135,14 @@ impl ThriftStreams {
     }
 
     fn request(&mut self, message: Bytes, outputs: &mut Outputs<'_>) {
-        let Outputs { shared, losses, found } = outputs;
-        let length = message.len() as u64;
         let Ok(header) = MessageHeader::read(&mut Reader::new(&message)) else {
             // Servers close such a connection.
-            return losses.add(LossReason::Unreadable, 1, length);
+            return outputs.losses.add(LossReason::Unreadable, 1, message.len() as u64);
         };
-        let is_oneway = header.kind == MessageKind::Oneway;
-        let hidden = secrets::hide_in_thrift(header.name, &message, &shared.prepared);
-        let (call, shown, secrets) = match hidden {
-            secrets::Hidden::Nothing => (Ok(shared.next()), Some(message.clone()), CallSecrets::default()),
-            secrets::Hidden::Replaced(shown, secrets) => (Ok(shared.next()), Some(shown), secrets),
-            secrets::Hidden::Refused => {
-                losses.add(LossReason::Secret, 1, length);
-                (Err(LossReason::Secret), None, CallSecrets::default())
-            }
-        };
-        if !is_oneway {
+        let hidden = hide_in_thrift(header.name, &message, &outputs.shared.prepared);
+        let (call, secrets) = outputs.request(message.clone(), hidden);
+        if header.kind != MessageKind::Oneway {
             self.add_open(call, &message, secrets);
-        }
-        if let (Ok(call), Some(shown)) = (call, shown) {
-            found.request(call, shown);
         }
     }
 
@@ -169,13 +156,13 @@ impl ThriftStreams {
         // A copy, so that the message does not stay in memory.
         let name = Bytes::copy_from_slice(&name);
         let seqid = header.map_or(0, |header| header.seqid);
-        self.open.push_back(OpenCall { call, name, seqid, secrets });
+        self.open.push_back(ThriftOpenCall { call, name, seqid, secrets });
     }
 
     fn reply(&mut self, message: Bytes, outputs: &mut Outputs<'_>) {
         let Outputs { shared, losses, found } = outputs;
         match self.open.pop_front() {
-            Some(OpenCall { call: Ok(call), secrets, .. }) => {
+            Some(ThriftOpenCall { call: Ok(call), secrets, .. }) => {
                 let start = message.len().min(8);
                 if secrets.kind != StatementKind::default()
                     && let Some(id) = thrift_id_of_reply(&message)
@@ -184,7 +171,7 @@ impl ThriftStreams {
                 }
                 found.reply(call, replies::hide_in_thrift(message, &secrets, start));
             }
-            Some(OpenCall { call: Err(why), .. }) => losses.add(why, 1, message.len() as u64),
+            Some(ThriftOpenCall { call: Err(why), .. }) => losses.add(why, 1, message.len() as u64),
             None => losses.add(LossReason::Behind, 1, message.len() as u64),
         }
     }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::language::{Language, camel, escape, separated};
-use super::term::{Term, TypedCall};
+use super::language::{CodeLanguage, camel, escape, separated};
+use super::term::{TypedCall, TypedTerm};
 use wire::thrift::interface::{Field, Requirement, Type};
 
 pub struct Go;
@@ -11,7 +11,7 @@ pub struct Go;
 /// Words that the compiler writes in capital letters, as far as the interfaces have them.
 const INITIALISMS: [&str; 2] = ["TTL", "ID"];
 
-impl Language for Go {
+impl CodeLanguage for Go {
     fn name(&self) -> &'static str {
         "Go (generated Thrift client)"
     }
@@ -93,30 +93,27 @@ fn type_name(declared: &Type) -> String {
     }
 }
 
-fn term(value: &Term) -> String {
+fn term(value: &TypedTerm) -> String {
     match value {
-        Term::Bool(value) => value.to_string(),
-        Term::Byte(value) => value.to_string(),
-        Term::I16(value) => value.to_string(),
-        Term::I32(value) => value.to_string(),
-        Term::I64(value) => value.to_string(),
-        Term::Double(value) => format!("{value:?}"),
-        Term::Text(text) => literal(text.as_bytes()),
-        Term::Binary(bytes) => format!("[]byte({})", literal(bytes)),
-        Term::Enum { name, member } => format!("cassandra.{name}_{member}"),
-        Term::Struct { name, fields } => {
+        TypedTerm::Bool(value) => value.to_string(),
+        TypedTerm::Integer { value, .. } => value.to_string(),
+        TypedTerm::Double(value) => format!("{value:?}"),
+        TypedTerm::Text(text) => literal(text.as_bytes()),
+        TypedTerm::Binary(bytes) => format!("[]byte({})", literal(bytes)),
+        TypedTerm::Enum { name, member } => format!("cassandra.{name}_{member}"),
+        TypedTerm::Struct { name, fields } => {
             let fields = separated(fields, |(field, value)| {
                 format!("{}: {}", go_name(field.name), field_value(field, value))
             });
             format!("&cassandra.{}{{{fields}}}", go_name(name))
         }
-        Term::List(of, items) | Term::Set(of, items) => {
+        TypedTerm::List(of, items) | TypedTerm::Set(of, items) => {
             format!("[]{}{{{}}}", type_name(of), separated(items, term))
         }
-        Term::Map(key, of, pairs) => {
+        TypedTerm::Map(key, of, pairs) => {
             let entries = separated(pairs, |(name, value)| {
                 let name = match name {
-                    Term::Binary(bytes) => literal(bytes),
+                    TypedTerm::Binary(bytes) => literal(bytes),
                     other => term(other),
                 };
                 format!("{name}: {}", term(value))
@@ -128,15 +125,17 @@ fn term(value: &Term) -> String {
 }
 
 /// Returns the value of a field. Optional fields of simple types are pointers.
-fn field_value(field: &Field, value: &Term) -> String {
+fn field_value(field: &Field, value: &TypedTerm) -> String {
     let text = term(value);
-    let is_simple = match value {
-        Term::Enum { .. } => true,
-        Term::Bool(_) | Term::Byte(_) | Term::I16(_) | Term::I32(_) | Term::I64(_) => true,
-        Term::Double(_) | Term::Text(_) => true,
-        Term::Binary(_) | Term::Struct { .. } | Term::List(..) | Term::Set(..) | Term::Map(..) => false,
-    };
-    if field.requirement == Requirement::Optional && is_simple {
+    let is_pointer = matches!(
+        value,
+        TypedTerm::Binary(_)
+            | TypedTerm::Struct { .. }
+            | TypedTerm::List(..)
+            | TypedTerm::Set(..)
+            | TypedTerm::Map(..)
+    );
+    if field.requirement == Requirement::Optional && !is_pointer {
         return format!("thrift.Pointer({}({text}))", type_name(&field.declared));
     }
     text

@@ -1,14 +1,14 @@
 //! Java: the client that the Thrift compiler generates.
 
-use super::language::{Language, capital, separated, utf16_literal};
-use super::term::{Term, TypedCall};
+use super::language::{CodeLanguage, capital, separated, utf16_literal};
+use super::term::{TypedCall, TypedTerm};
 use crate::plain_text;
 use base::util::hex;
 use wire::thrift::interface::Type;
 
 pub struct Java;
 
-impl Language for Java {
+impl CodeLanguage for Java {
     fn name(&self) -> &'static str {
         "Java (generated Thrift client)"
     }
@@ -68,33 +68,33 @@ fn absent(declared: &Type) -> &'static str {
     }
 }
 
-fn term(value: &Term) -> String {
+fn term(value: &TypedTerm) -> String {
     match value {
-        Term::Bool(value) => value.to_string(),
-        Term::Byte(value) => format!("(byte) {value}"),
-        Term::I16(value) => format!("(short) {value}"),
-        Term::I32(value) => value.to_string(),
-        Term::I64(value) => format!("{value}L"),
-        Term::Double(value) if value.is_finite() => format!("{value:?}"),
-        Term::Double(value) => {
+        TypedTerm::Bool(value) => value.to_string(),
+        TypedTerm::Integer { bits: 8, value } => format!("(byte) {value}"),
+        TypedTerm::Integer { bits: 16, value } => format!("(short) {value}"),
+        TypedTerm::Integer { bits: 64, value } => format!("{value}L"),
+        TypedTerm::Integer { value, .. } => value.to_string(),
+        TypedTerm::Double(value) if value.is_finite() => format!("{value:?}"),
+        TypedTerm::Double(value) => {
             format!("Double.parseDouble(\"{}\")", if value.is_nan() { "NaN" } else { sign(*value) })
         }
-        Term::Text(text) => utf16_literal(text),
-        Term::Binary(bytes) => match plain_text(bytes) {
+        TypedTerm::Text(text) => utf16_literal(text),
+        TypedTerm::Binary(bytes) => match plain_text(bytes) {
             Some(text) => format!("text({})", utf16_literal(text)),
             None => format!("hex(\"{}\")", hex(bytes)),
         },
-        Term::Enum { name, member } => format!("{name}.{member}"),
-        Term::Struct { name, fields } => {
+        TypedTerm::Enum { name, member } => format!("{name}.{member}"),
+        TypedTerm::Struct { name, fields } => {
             let setters: String = fields
                 .iter()
                 .map(|(field, value)| format!(".set{}({})", capital(field.name), term(value)))
                 .collect();
             format!("new {name}(){setters}")
         }
-        Term::List(_, items) => format!("Arrays.asList({})", separated(items, term)),
-        Term::Set(_, items) => format!("new HashSet<>(Arrays.asList({}))", separated(items, term)),
-        Term::Map(_, _, pairs) => {
+        TypedTerm::List(_, items) => format!("Arrays.asList({})", separated(items, term)),
+        TypedTerm::Set(_, items) => format!("new HashSet<>(Arrays.asList({}))", separated(items, term)),
+        TypedTerm::Map(_, _, pairs) => {
             let entries =
                 separated(pairs, |(key, value)| format!("Map.entry({}, {})", term(key), term(value)));
             format!("Map.ofEntries({entries})")

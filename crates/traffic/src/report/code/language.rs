@@ -4,7 +4,7 @@ use super::term::TypedCall;
 use base::util::is_invisible;
 
 /// Prints calls as code of one language.
-pub trait Language {
+pub trait CodeLanguage {
     fn name(&self) -> &'static str;
 
     /// Returns the beginning of the program.
@@ -21,7 +21,7 @@ pub trait Language {
 }
 
 /// Returns calls as a program.
-pub fn program(language: &dyn Language, calls: &[TypedCall]) -> String {
+pub fn program(language: &dyn CodeLanguage, calls: &[TypedCall]) -> String {
     let mut connections: Vec<u64> = Vec::new();
     let mut out = language.begin(calls.last().is_none_or(TypedCall::is_framed));
     let is_single =

@@ -18,9 +18,9 @@ use serde_json::json;
 pub use self::drivers::driver_snippets;
 use self::go::Go;
 use self::java::Java;
-pub use self::language::visible_json;
-use self::language::{Language, program};
-use self::node::Node;
+use self::language::{CodeLanguage, program};
+pub use self::language::{capital, visible_json};
+use self::node::NodeJs;
 use self::python::Python;
 use self::term::TypedCall;
 use super::reproduction::{ReproducedCall, ReproducedRequest, Reproduction};
@@ -29,7 +29,9 @@ use crate::{ThriftMessage, fields_to_json};
 /// The calls of a reproduction as code of one language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Snippet {
+    /// The name of the language, and of its client.
     pub language: &'static str,
+    /// The program.
     pub text: String,
 }
 
@@ -45,7 +47,7 @@ pub fn snippets(reproduction: &Reproduction) -> Vec<Snippet> {
             .collect();
         // A call that no interface has is only printed as a line of a recording.
         if let Some(calls) = typed {
-            for language in [&Python as &dyn Language, &Java, &Node, &Go] {
+            for language in [&Python as &dyn CodeLanguage, &Java, &NodeJs, &Go] {
                 found.push(Snippet { language: language.name(), text: program(language, &calls) });
             }
         }

@@ -1,16 +1,16 @@
 //! JavaScript for Node: the client that the Thrift compiler generates.
 
-use super::language::{Language, separated, utf16_literal};
-use super::term::{Term, TypedCall};
+use super::language::{CodeLanguage, separated, utf16_literal};
+use super::term::{TypedCall, TypedTerm};
 use crate::plain_text;
 use base::util::hex;
 
-pub struct Node;
+pub struct NodeJs;
 
 /// The largest integer that a number of JavaScript has exactly.
 const EXACT_MAX: u64 = (1 << 53) - 1;
 
-impl Language for Node {
+impl CodeLanguage for NodeJs {
     fn name(&self) -> &'static str {
         "Node (generated Thrift client)"
     }
@@ -47,29 +47,26 @@ impl Language for Node {
     }
 }
 
-fn term(value: &Term) -> String {
+fn term(value: &TypedTerm) -> String {
     match value {
-        Term::Bool(value) => value.to_string(),
-        Term::Byte(value) => value.to_string(),
-        Term::I16(value) => value.to_string(),
-        Term::I32(value) => value.to_string(),
-        Term::I64(value) if value.unsigned_abs() <= EXACT_MAX => value.to_string(),
-        Term::I64(value) => format!("new Int64('{value:016x}')"),
-        Term::Double(value) if value.is_finite() => format!("{value:?}"),
-        Term::Double(value) if value.is_nan() => "NaN".to_owned(),
-        Term::Double(value) => if *value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned(),
-        Term::Text(text) => utf16_literal(text),
-        Term::Binary(bytes) => match plain_text(bytes) {
+        TypedTerm::Bool(value) => value.to_string(),
+        TypedTerm::Integer { value, .. } if value.unsigned_abs() <= EXACT_MAX => value.to_string(),
+        TypedTerm::Integer { value, .. } => format!("new Int64('{value:016x}')"),
+        TypedTerm::Double(value) if value.is_finite() => format!("{value:?}"),
+        TypedTerm::Double(value) if value.is_nan() => "NaN".to_owned(),
+        TypedTerm::Double(value) => if *value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned(),
+        TypedTerm::Text(text) => utf16_literal(text),
+        TypedTerm::Binary(bytes) => match plain_text(bytes) {
             Some(text) => format!("Buffer.from({})", utf16_literal(text)),
             None => format!("Buffer.from('{}', 'hex')", hex(bytes)),
         },
-        Term::Enum { name, member } => format!("types.{name}.{member}"),
-        Term::Struct { name, fields } => {
+        TypedTerm::Enum { name, member } => format!("types.{name}.{member}"),
+        TypedTerm::Struct { name, fields } => {
             let fields = separated(fields, |(field, value)| format!("{}: {}", field.name, term(value)));
             format!("new types.{name}({{ {fields} }})")
         }
-        Term::List(_, items) | Term::Set(_, items) => format!("[{}]", separated(items, term)),
-        Term::Map(_, _, pairs) => {
+        TypedTerm::List(_, items) | TypedTerm::Set(_, items) => format!("[{}]", separated(items, term)),
+        TypedTerm::Map(_, _, pairs) => {
             let entries = separated(pairs, |(key, value)| format!("[{}]: {}", term(key), term(value)));
             format!("{{ {entries} }}")
         }

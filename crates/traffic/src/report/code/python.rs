@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::language::{Language, separated};
-use super::term::{Term, TypedCall};
+use super::language::{CodeLanguage, separated};
+use super::term::{TypedCall, TypedTerm};
 
 pub struct Python;
 
-impl Language for Python {
+impl CodeLanguage for Python {
     fn name(&self) -> &'static str {
         "Python (pycassa's Thrift client)"
     }
@@ -40,27 +40,24 @@ impl Language for Python {
     }
 }
 
-fn term(value: &Term) -> String {
+fn term(value: &TypedTerm) -> String {
     match value {
-        Term::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
-        Term::Byte(value) => value.to_string(),
-        Term::I16(value) => value.to_string(),
-        Term::I32(value) => value.to_string(),
-        Term::I64(value) => value.to_string(),
-        Term::Double(value) if value.is_finite() => format!("{value:?}"),
-        Term::Double(value) => format!("float(\"{value}\")"),
-        Term::Text(text) => literal(text.as_bytes(), ""),
-        Term::Binary(bytes) => literal(bytes, "b"),
-        Term::Enum { name, member } => format!("{name}.{member}"),
-        Term::Struct { name, fields } => {
+        TypedTerm::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
+        TypedTerm::Integer { value, .. } => value.to_string(),
+        TypedTerm::Double(value) if value.is_finite() => format!("{value:?}"),
+        TypedTerm::Double(value) => format!("float(\"{value}\")"),
+        TypedTerm::Text(text) => literal(text.as_bytes(), ""),
+        TypedTerm::Binary(bytes) => literal(bytes, "b"),
+        TypedTerm::Enum { name, member } => format!("{name}.{member}"),
+        TypedTerm::Struct { name, fields } => {
             format!(
                 "{name}({})",
                 separated(fields, |(field, value)| format!("{}={}", field.name, term(value)))
             )
         }
-        Term::List(_, items) => format!("[{}]", separated(items, term)),
-        Term::Set(_, items) => format!("set([{}])", separated(items, term)),
-        Term::Map(_, _, pairs) => {
+        TypedTerm::List(_, items) => format!("[{}]", separated(items, term)),
+        TypedTerm::Set(_, items) => format!("set([{}])", separated(items, term)),
+        TypedTerm::Map(_, _, pairs) => {
             format!("{{{}}}", separated(pairs, |(key, value)| format!("{}: {}", term(key), term(value))))
         }
     }

@@ -8,20 +8,27 @@ use wire::thrift::interface::{Field, Method, Type, declarations};
 
 /// A value of a declared type.
 #[derive(Debug)]
-pub enum Term {
+pub enum TypedTerm {
     Bool(bool),
-    Byte(i8),
-    I16(i16),
-    I32(i32),
-    I64(i64),
+    /// An integer of 8, 16, 32 or 64 bits.
+    Integer {
+        bits: u8,
+        value: i64,
+    },
     Double(f64),
     Text(String),
     Binary(Bytes),
-    Enum { name: &'static str, member: &'static str },
-    Struct { name: &'static str, fields: Vec<(&'static Field, Term)> },
-    List(&'static Type, Vec<Term>),
-    Set(&'static Type, Vec<Term>),
-    Map(&'static Type, &'static Type, Vec<(Term, Term)>),
+    Enum {
+        name: &'static str,
+        member: &'static str,
+    },
+    Struct {
+        name: &'static str,
+        fields: Vec<(&'static Field, TypedTerm)>,
+    },
+    List(&'static Type, Vec<TypedTerm>),
+    Set(&'static Type, Vec<TypedTerm>),
+    Map(&'static Type, &'static Type, Vec<(TypedTerm, TypedTerm)>),
 }
 
 /// A call with its declared arguments.
@@ -30,18 +37,17 @@ pub struct TypedCall {
     pub connection: u64,
     pub method: &'static Method,
     /// All arguments in the order of the interface; `None` for those that the message lacks.
-    pub arguments: Vec<(&'static Field, Option<Term>)>,
+    pub arguments: Vec<(&'static Field, Option<TypedTerm>)>,
 }
 
 impl TypedCall {
     /// Returns a call with the types of the newest interface that has a method with these arguments; `None` if none has.
     pub fn new(connection: u64, name: &[u8], arguments: &Fields) -> Option<TypedCall> {
-        let has = |method: &Method, id: i16, value: &Value| {
-            method.argument(id).is_some_and(|argument| argument.declared.ttype() == value.ttype())
-        };
-        let method = declarations(name)
-            .iter()
-            .rfind(|method| arguments.iter().all(|(id, value)| has(method, *id, value)))?;
+        let method = declarations(name).iter().rfind(|method| {
+            arguments.iter().all(|(id, value)| {
+                method.argument(*id).is_some_and(|argument| argument.declared.ttype() == value.ttype())
+            })
+        })?;
         let typed = method.arguments.iter().map(|field| match arguments.get(&field.id) {
             None => Some((field, None)),
             Some(value) => Some((field, Some(term(&field.declared, value)?))),
@@ -56,40 +62,40 @@ impl TypedCall {
     }
 }
 
-fn term(declared: &'static Type, value: &Value) -> Option<Term> {
+fn term(declared: &'static Type, value: &Value) -> Option<TypedTerm> {
     let all = |declared: &'static Type, items: &[Value]| {
         items.iter().map(|item| term(declared, item)).collect::<Option<Vec<_>>>()
     };
     Some(match (declared, value) {
-        (Type::Bool, Value::Bool(value)) => Term::Bool(*value),
-        (Type::Byte, Value::Byte(value)) => Term::Byte(*value),
-        (Type::I16, Value::I16(value)) => Term::I16(*value),
-        (Type::I32, Value::I32(value)) => Term::I32(*value),
-        (Type::I64, Value::I64(value)) => Term::I64(*value),
-        (Type::Double, Value::Double(value)) => Term::Double(*value),
+        (Type::Bool, Value::Bool(value)) => TypedTerm::Bool(*value),
+        (Type::Byte, Value::Byte(value)) => TypedTerm::Integer { bits: 8, value: (*value).into() },
+        (Type::I16, Value::I16(value)) => TypedTerm::Integer { bits: 16, value: (*value).into() },
+        (Type::I32, Value::I32(value)) => TypedTerm::Integer { bits: 32, value: (*value).into() },
+        (Type::I64, Value::I64(value)) => TypedTerm::Integer { bits: 64, value: *value },
+        (Type::Double, Value::Double(value)) => TypedTerm::Double(*value),
         (Type::Text, Value::Binary(bytes)) => match std::str::from_utf8(bytes) {
-            Ok(text) => Term::Text(text.to_owned()),
+            Ok(text) => TypedTerm::Text(text.to_owned()),
             // Old clients and servers allow any bytes in a string.
-            Err(_) => Term::Binary(bytes.clone()),
+            Err(_) => TypedTerm::Binary(bytes.clone()),
         },
-        (Type::Binary, Value::Binary(bytes)) => Term::Binary(bytes.clone()),
+        (Type::Binary, Value::Binary(bytes)) => TypedTerm::Binary(bytes.clone()),
         (Type::Enum(of), Value::I32(number)) => match of.member(*number) {
-            Some(member) => Term::Enum { name: of.name, member },
+            Some(member) => TypedTerm::Enum { name: of.name, member },
             // A number that the interface does not have.
-            None => Term::I32(*number),
+            None => TypedTerm::Integer { bits: 32, value: (*number).into() },
         },
         (Type::Struct(of), Value::Struct(fields)) => {
             let typed = fields.iter().map(|(id, value)| {
                 let field = of.field(*id)?;
                 Some((field, term(&field.declared, value)?))
             });
-            Term::Struct { name: of.name, fields: typed.collect::<Option<Vec<_>>>()? }
+            TypedTerm::Struct { name: of.name, fields: typed.collect::<Option<Vec<_>>>()? }
         }
-        (Type::List(of), Value::List(_, items)) => Term::List(of, all(of, items)?),
-        (Type::Set(of), Value::Set(_, items)) => Term::Set(of, all(of, items)?),
+        (Type::List(of), Value::List(_, items)) => TypedTerm::List(of, all(of, items)?),
+        (Type::Set(of), Value::Set(_, items)) => TypedTerm::Set(of, all(of, items)?),
         (Type::Map(key, of), Value::Map(_, _, pairs)) => {
             let typed = pairs.iter().map(|(name, value)| Some((term(key, name)?, term(of, value)?)));
-            Term::Map(key, of, typed.collect::<Option<Vec<_>>>()?)
+            TypedTerm::Map(key, of, typed.collect::<Option<Vec<_>>>()?)
         }
         _ => return None,
     })

@@ -2,8 +2,9 @@
 
 use std::fmt::{self, Write};
 
-use super::capitalized;
-use crate::report::summary::{CauseSummary, Count, ReproductionSummary, Summary, Verdict};
+use super::open_section;
+use crate::report::code::capital;
+use crate::report::summary::{CauseSummary, CountedName, ReproductionSummary, Summary, Verdict};
 use crate::report::visible::{Escaped, EscapedLines, Thousands};
 use base::marshal::timestamp_text;
 
@@ -11,8 +12,7 @@ use base::marshal::timestamp_text;
 const CALLS_LISTED_MAX: usize = 20;
 
 pub(super) fn section(out: &mut String, summary: &Summary) -> fmt::Result {
-    out.push_str("<section id=\"differences\" aria-labelledby=\"differences-title\">\n");
-    out.push_str("<h2 id=\"differences-title\">Differences</h2>\n");
+    open_section(out, "differences", "Differences")?;
     match summary.verdict {
         Verdict::Nothing => out.push_str("<p class=\"empty\">No answers were compared.</p>\n"),
         Verdict::Same => out.push_str("<p class=\"empty\">All compared answers are equal.</p>\n"),
@@ -93,7 +93,7 @@ fn write_cause(out: &mut String, cause: &CauseSummary, recorded: &str) -> fmt::R
         write!(
             out,
             "<figure class=\"{class}\"><figcaption><i class=\"key {class}\" aria-hidden=\"true\"></i>{}</figcaption>",
-            capitalized(side)
+            capital(side)
         )?;
         match answer {
             Some(answer) => {
@@ -154,8 +154,8 @@ fn write_reproduction(out: &mut String, cause: &str, reproduction: &Reproduction
 }
 
 /// Returns names with the number of calls of each.
-fn names(counts: &[Count]) -> String {
-    let name = |count: &Count| {
+fn names(counts: &[CountedName]) -> String {
+    let name = |count: &CountedName| {
         let number = if counts.len() > 1 {
             format!(" <small>{}</small>", Thousands(count.calls))
         } else {

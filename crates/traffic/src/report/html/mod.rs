@@ -9,6 +9,7 @@ mod tables;
 
 use std::fmt::{self, Write};
 
+use super::code::capital;
 use super::summary::{CallTotals, Summary, Verdict};
 use super::visible::{Escaped, Percent, Thousands};
 use base::marshal::timestamp_text;
@@ -91,7 +92,7 @@ fn header(out: &mut String, summary: &Summary, headline: &str) -> fmt::Result {
     for (class, name, value) in
         [("recorded", recorded, &summary.recorded), ("candidate", "candidate", &summary.candidate)]
     {
-        let name = capitalized(name);
+        let name = capital(name);
         writeln!(
             out,
             "<div><dt><i class=\"key {class}\" aria-hidden=\"true\"></i>{name}</dt><dd><bdi>{}</bdi></dd></div>",
@@ -145,10 +146,7 @@ fn figures(out: &mut String, calls: &CallTotals) -> fmt::Result {
     Ok(())
 }
 
-/// Returns a word with a capital first letter.
-fn capitalized(word: &str) -> String {
-    let mut letters = word.chars();
-    letters
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
+/// Begins a section of the page.
+fn open_section(out: &mut String, id: &str, title: &str) -> fmt::Result {
+    writeln!(out, "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>")
 }

@@ -5,7 +5,8 @@
 
 use std::fmt::{self, Write};
 
-use super::capitalized;
+use super::open_section;
+use crate::report::code::capital;
 use crate::report::latency::LatencySummary;
 use crate::report::summary::{MethodSummary, SideLatencies, Summary};
 use crate::report::visible::{Escaped, Micros, Thousands};
@@ -47,9 +48,7 @@ impl Axis {
 }
 
 pub(super) fn section(out: &mut String, summary: &Summary) -> fmt::Result {
-    out.push_str(
-        "<section id=\"latency\" aria-labelledby=\"latency-title\">\n<h2 id=\"latency-title\">Latency</h2>\n",
-    );
+    open_section(out, "latency", "Latency")?;
     match Axis::of(&summary.latency) {
         None => out.push_str("<p class=\"empty\">No latencies were measured.</p>\n"),
         Some(axis) => {
@@ -65,11 +64,12 @@ pub(super) fn section(out: &mut String, summary: &Summary) -> fmt::Result {
 
 /// Writes the distributions of both sides as areas over one axis.
 fn distribution(out: &mut String, sides: &SideLatencies, axis: Axis, recorded: &str) -> fmt::Result {
-    let share = |side: &LatencySummary, calls: u64| calls as f64 / side.calls.max(1) as f64;
-    let highest = [&sides.recorded, &sides.candidate]
-        .into_iter()
-        .flat_map(|side| side.distribution.iter().map(move |column| share(side, column.calls)))
-        .fold(0.0, f64::max);
+    let mut highest = 0.0;
+    for side in [&sides.recorded, &sides.candidate] {
+        for column in &side.distribution {
+            highest = f64::max(highest, side.share(column));
+        }
+    }
     writeln!(
         out,
         "<figure class=\"plot\">\n<figcaption>Share of the calls by latency, logarithmic axis. Lines: median (solid), \
@@ -118,7 +118,7 @@ fn legend(out: &mut String, sides: &SideLatencies, recorded: &str) -> fmt::Resul
         write!(
             out,
             "<li><i class=\"key {class}\" aria-hidden=\"true\"></i>{} <small>{} calls</small></li>",
-            capitalized(name),
+            capital(name),
             Thousands(side.calls)
         )?;
     }
@@ -132,9 +132,8 @@ fn outline(side: &LatencySummary, axis: Axis, highest: f64) -> String {
     let mut end = f64::NAN;
     for column in &side.distribution {
         let (from, to) = (axis.at(column.from_us) * WIDTH, axis.at(column.to_us) * WIDTH);
-        let share = column.calls as f64 / side.calls.max(1) as f64;
         // A column that has calls is never invisible.
-        let height = (share / highest * (HEIGHT - 4.0)).max(0.6);
+        let height = (side.share(column) / highest * (HEIGHT - 4.0)).max(0.6);
         if (from - end).abs() < 0.1 {
             let _ = write!(path, "V{:.2}H{to:.1}", HEIGHT - height);
         } else {
@@ -175,7 +174,7 @@ fn describe(sides: &SideLatencies, recorded: &str) -> String {
     };
     format!(
         "Distribution of latencies. {}; {}.",
-        side(&capitalized(recorded), &sides.recorded),
+        side(&capital(recorded), &sides.recorded),
         side("candidate", &sides.candidate)
     )
 }
@@ -205,7 +204,7 @@ fn percentiles(out: &mut String, sides: &SideLatencies, recorded: &str) -> fmt::
         write!(
             out,
             "<tr><th scope=\"row\"><i class=\"key {class}\" aria-hidden=\"true\"></i>{}</th>",
-            capitalized(name)
+            capital(name)
         )?;
         for percentile in &side.percentiles {
             write!(out, "<td>{}</td>", Micros(percentile.us as f64))?;
@@ -225,7 +224,7 @@ fn methods(out: &mut String, methods: &[MethodSummary], axis: Axis, recorded: &s
          <th scope=\"col\">Method</th><th scope=\"col\">{side} p50</th><th scope=\"col\">Candidate p50</th>\
          <th scope=\"col\">{side} p99</th><th scope=\"col\">Candidate p99</th>\
          <th scope=\"col\" class=\"wide\">Range, the axis as above</th></tr></thead>\n<tbody>\n",
-        side = capitalized(recorded)
+        side = capital(recorded)
     )?;
     for method in methods {
         let SideLatencies { recorded, candidate } = &method.latency;

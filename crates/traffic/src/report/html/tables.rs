@@ -2,11 +2,12 @@
 
 use std::fmt::{self, Write};
 
-use crate::report::summary::{Count, NamedCalls, Summary};
+use super::open_section;
+use crate::report::summary::{CountedName, NamedCalls, Summary};
 use crate::report::visible::{Escaped, Percent, Thousands};
 
 pub(super) fn sections(out: &mut String, summary: &Summary) -> fmt::Result {
-    out.push_str("<section id=\"asked\" aria-labelledby=\"asked-title\">\n<h2 id=\"asked-title\">What was asked</h2>\n");
+    open_section(out, "asked", "What was asked")?;
     let methods: Vec<&NamedCalls> = summary.methods.iter().map(|method| &method.counts).collect();
     calls(out, "Methods", &methods)?;
     calls(out, "Column families", &summary.families.iter().collect::<Vec<_>>())?;
@@ -60,7 +61,7 @@ fn bar(part: u64, most: u64) -> String {
     format!("<i class=\"share\" aria-hidden=\"true\" style=\"width:{width:.2}%\"></i>")
 }
 
-fn counts(out: &mut String, title: &str, head: &str, rows: &[Count], whole: u64) -> fmt::Result {
+fn counts(out: &mut String, title: &str, head: &str, rows: &[CountedName], whole: u64) -> fmt::Result {
     if rows.is_empty() {
         return Ok(());
     }
@@ -84,9 +85,7 @@ fn counts(out: &mut String, title: &str, head: &str, rows: &[Count], whole: u64)
 }
 
 fn rules(out: &mut String, summary: &Summary) -> fmt::Result {
-    out.push_str(
-        "<section id=\"rules\" aria-labelledby=\"rules-title\">\n<h2 id=\"rules-title\">Rules</h2>\n",
-    );
+    open_section(out, "rules", "Rules")?;
     if summary.rules.is_empty() {
         out.push_str(
             "<p class=\"empty\">No rule was needed: equal answers are equal in all parts.</p>\n</section>\n",
@@ -117,8 +116,7 @@ fn rules(out: &mut String, summary: &Summary) -> fmt::Result {
 }
 
 fn not_compared(out: &mut String, summary: &Summary) -> fmt::Result {
-    out.push_str("<section id=\"not-compared\" aria-labelledby=\"not-compared-title\">\n");
-    out.push_str("<h2 id=\"not-compared-title\">Not compared</h2>\n");
+    open_section(out, "not-compared", "Not compared")?;
     if summary.not_compared.is_empty() {
         out.push_str("<p class=\"empty\">The answers of all calls were compared.</p>\n");
     }
