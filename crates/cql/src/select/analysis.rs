@@ -352,7 +352,8 @@ impl<'a> Analysis<'a> {
             return Ok(());
         }
         let (name, of) = (&column.name, self.scope.text(&column.cql_type));
-        if column.cql_type.multi_cell_user_type().is_some() {
+        // Up to 2.1 messages do not tell types of later releases apart, such as user types with a cell for each field.
+        if self.rules().merges_restrictions && column.cql_type.multi_cell_user_type().is_some() {
             return invalid(format!(
                 "Non-frozen UDT column '{name}' ({of}) cannot be restricted by any relation"
             ));
@@ -365,7 +366,7 @@ impl<'a> Analysis<'a> {
         if column.kind == ColumnKind::PartitionKey && self.rules().refuses_key_slices_first {
             return invalid(NOT_ON_TOKEN);
         }
-        if !column.cql_type.has_durations() {
+        if !self.rules().merges_restrictions || !column.cql_type.has_durations() {
             return Ok(());
         }
         invalid(match &column.cql_type {
