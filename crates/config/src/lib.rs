@@ -7,15 +7,15 @@
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
+mod apply;
 mod characters;
 mod cluster;
 mod column_family;
 mod contact_point;
 mod draft;
-mod element;
-mod elements;
 mod encryption;
 mod error;
+mod finish;
 mod home;
 mod keyspace;
 mod lists;
@@ -26,6 +26,8 @@ mod note;
 mod reading;
 mod releases;
 mod replication;
+mod server_settings;
+mod setting;
 mod settings;
 mod source;
 mod value;
@@ -33,26 +35,23 @@ mod xml;
 mod xml_reader;
 mod yaml;
 
-pub use cluster::{CLUSTER_ELEMENTS, authorities};
-pub use column_family::{FAMILY_ATTRIBUTES, FAMILY_ELEMENTS};
+pub use cluster::{CLUSTER_SETTINGS, authorities};
+pub use column_family::{COLUMN_SETTINGS, FAMILY_SETTINGS};
 pub use contact_point::contact_point;
-pub use element::{Element, Set};
-pub use elements::ELEMENTS;
-pub use encryption::ENCRYPTION_ELEMENTS;
+pub use encryption::ENCRYPTION_SETTINGS;
 pub use error::{ConfigError, ConfigErrors};
-pub use keyspace::{KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
+pub use keyspace::KEYSPACE_SETTINGS;
 pub use load::{DEFAULT, DEFAULT_NAME, FILE_NAME, load, load_or_default, parse, parse_bytes};
 pub use mistake::{Mistake, UnknownName};
 pub use note::Note;
 pub use releases::Releases;
 pub use replication::replication;
+pub use server_settings::SETTINGS;
+pub use setting::{Absence, ConfigSetting, NameKind, NameOrAbsence, SettingEffect, SettingName};
 pub use settings::{
-    Authenticator, Authority, ClientEncryption, Cluster, ClusterEncryption, ClusterLogin, CommitLogSync,
+    AuthenticatorKind, Authority, ClientEncryption, Cluster, ClusterEncryption, ClusterLogin, CommitLogSync,
     Config, Timeouts,
 };
-pub use source::{Location, Span};
+pub use source::{Location, TextSpan};
 pub use xml::XmlMistake;
-pub use yaml::{
-    COLUMN_SETTINGS, Effect, FAMILY_SETTINGS, INERT, InertSetting, KEYSPACE_SETTINGS, SETTINGS, YamlMistake,
-    YamlSetting,
-};
+pub use yaml::YamlMistake;

@@ -22,7 +22,7 @@ pub enum CommitLogSync {
 
 /// The way in which users log in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Authenticator {
+pub enum AuthenticatorKind {
     /// Everybody, with or without a login.
     #[default]
     AllowAll,
@@ -32,16 +32,16 @@ pub enum Authenticator {
     Password,
 }
 
-impl Authenticator {
+impl AuthenticatorKind {
     /// Short class names, in the order of the variants.
     pub const CLASSES: [&str; 3] = ["AllowAllAuthenticator", "SimpleAuthenticator", "PasswordAuthenticator"];
 
     /// Returns the authenticator with a class name. 0.6 requires the full name; here the short one works too.
-    pub fn resolve(class_name: &str) -> Option<Authenticator> {
+    pub fn resolve(class_name: &str) -> Option<AuthenticatorKind> {
         match class_name.strip_prefix("org.apache.cassandra.auth.").unwrap_or(class_name) {
-            "AllowAllAuthenticator" => Some(Authenticator::AllowAll),
-            "SimpleAuthenticator" => Some(Authenticator::Simple),
-            "PasswordAuthenticator" => Some(Authenticator::Password),
+            "AllowAllAuthenticator" => Some(AuthenticatorKind::AllowAll),
+            "SimpleAuthenticator" => Some(AuthenticatorKind::Simple),
+            "PasswordAuthenticator" => Some(AuthenticatorKind::Password),
             _ => None,
         }
     }
@@ -145,7 +145,7 @@ pub struct Config {
     pub partitioner: PartitionerRef,
     /// A token as text, checked by the partitioner.
     pub initial_token: Option<String>,
-    pub authenticator: Authenticator,
+    pub authenticator: AuthenticatorKind,
     /// `None`: the default of the authenticator.
     pub authority: Option<Authority>,
     pub commit_log_sync: CommitLogSync,
@@ -198,7 +198,7 @@ impl Default for Config {
             catalog: Catalog::default(),
             partitioner: Arc::new(RandomPartitioner),
             initial_token: None,
-            authenticator: Authenticator::AllowAll,
+            authenticator: AuthenticatorKind::AllowAll,
             authority: None,
             commit_log_sync: CommitLogSync::Periodic { period_ms: 10_000 },
             commit_log_directory: "data/commitlog".into(),

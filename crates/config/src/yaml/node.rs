@@ -1,12 +1,12 @@
 //! The nodes of a parsed YAML file, with their positions in the text.
 
-use crate::source::Span;
+use crate::source::TextSpan;
 use crate::xml::Text;
 
 /// A value, and its position.
 #[derive(Debug, Clone)]
 pub struct YamlNode {
-    pub span: Span,
+    pub span: TextSpan,
     pub content: Content,
 }
 

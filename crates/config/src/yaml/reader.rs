@@ -6,21 +6,21 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span as ParserSpan};
 
 use super::mistake::YamlMistake;
 use super::node::{Content, Entry, YamlNode};
-use crate::source::{Source, Span};
+use crate::source::{SourceText, TextSpan};
 use crate::xml::Text;
 use crate::xml_reader::{FILE_BYTES_MAX, NESTING_MAX};
 
 /// A mistake and its position.
-type Misplaced = (Span, YamlMistake);
+type Misplaced = (TextSpan, YamlMistake);
 
 /// The byte order mark, which some editors write before the text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Parses a file. Of several entries with one key in a mapping the last one counts, as in the old servers; `repeated` gets
 /// the keys of the others.
-pub fn read(source: &Source, repeated: &mut Vec<Text>) -> Result<YamlNode, Misplaced> {
+pub fn read(source: &SourceText, repeated: &mut Vec<Text>) -> Result<YamlNode, Misplaced> {
     if source.text.len() > FILE_BYTES_MAX {
-        return Err((Span::default(), YamlMistake::TooLarge));
+        return Err((TextSpan::default(), YamlMistake::TooLarge));
     }
     let text = source.text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&source.text);
     let offsets = Offsets::of(text, source.text.len() - text.len());
@@ -29,14 +29,14 @@ pub fn read(source: &Source, repeated: &mut Vec<Text>) -> Result<YamlNode, Mispl
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| {
             let at = offsets.at(error.marker().index());
-            (Span { start: at, end: at + 1 }, YamlMistake::Syntax(error.info().to_owned()))
+            (TextSpan { start: at, end: at + 1 }, YamlMistake::Syntax(error.info().to_owned()))
         })?;
         if event == Event::StreamEnd {
             break;
         }
         builder.take(event, offsets.span(span))?;
     }
-    builder.root.ok_or((Span::default(), YamlMistake::Empty))
+    builder.root.ok_or((TextSpan::default(), YamlMistake::Empty))
 }
 
 /// The byte offsets of characters: the parser counts characters.
@@ -58,15 +58,15 @@ impl Offsets {
         self.of_characters.get(index).copied().unwrap_or(self.end)
     }
 
-    fn span(&self, span: ParserSpan) -> Span {
-        Span { start: self.at(span.start.index()), end: self.at(span.end.index()) }
+    fn span(&self, span: ParserSpan) -> TextSpan {
+        TextSpan { start: self.at(span.start.index()), end: self.at(span.end.index()) }
     }
 }
 
 /// A list or mapping whose end has not been read yet.
 enum Open {
-    List { span: Span, nodes: Vec<YamlNode> },
-    Map { span: Span, entries: Vec<Entry>, places: HashMap<String, usize>, key: Option<Text> },
+    List { span: TextSpan, nodes: Vec<YamlNode> },
+    Map { span: TextSpan, entries: Vec<Entry>, places: HashMap<String, usize>, key: Option<Text> },
 }
 
 /// Builds nodes from the events of the parser.
@@ -77,7 +77,7 @@ struct Builder<'r> {
 }
 
 impl Builder<'_> {
-    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Misplaced> {
+    fn take(&mut self, event: Event<'_>, span: TextSpan) -> Result<(), Misplaced> {
         match event {
             Event::Alias(_) => Err((span, YamlMistake::Alias)),
             Event::DocumentStart(_) if self.root.is_some() => Err((span, YamlMistake::SecondDocument)),
@@ -105,7 +105,7 @@ impl Builder<'_> {
         }
     }
 
-    fn begin(&mut self, open: Open, span: Span) -> Result<(), Misplaced> {
+    fn begin(&mut self, open: Open, span: TextSpan) -> Result<(), Misplaced> {
         if self.open.len() >= NESTING_MAX {
             return Err((span, YamlMistake::TooDeep));
         }
