@@ -10,7 +10,7 @@ use super::setting::{ConfigSetting, NameKind, SettingEffect, SettingName, Settin
 use super::source::TextSpan;
 use super::value::SettingValue;
 use super::xml::{Text, XmlNode};
-use super::yaml::{Content, Entry, LIST, MAP, SCALAR, YamlMistake, YamlNode};
+use super::yaml::{Entry, LIST, MAP, SCALAR, YamlContent, YamlMistake, YamlNode};
 use base::util::is_invisible;
 
 /// The part of a file that holds settings: an element of storage-conf.xml, or a mapping of cassandra.yaml.
@@ -172,7 +172,7 @@ pub fn apply_entries<T>(
         };
         match row.effect {
             SettingEffect::Nothing(_) => reading.inert(own.name, entry.key.span),
-            _ if matches!(entry.value.content, Content::Absent) => {}
+            _ if matches!(entry.value.content, YamlContent::Absent) => {}
             SettingEffect::Parts(read) => read(target, SettingParts::Entry(entry), reading),
             SettingEffect::Value(_) => match entry.value.text() {
                 Some(text) => apply_text(row, own, target, &entry.key, &text, reading),
@@ -252,7 +252,7 @@ pub fn entry<'e>(entries: &'e [Entry], key: &str) -> Option<&'e Entry> {
 /// Returns the nodes of a list; none, with a mistake, if the value is something else.
 pub fn list<'e>(entry: &'e Entry, reading: &mut ConfigReader<'_>) -> &'e [YamlNode] {
     match &entry.value.content {
-        Content::List(nodes) => nodes,
+        YamlContent::List(nodes) => nodes,
         _ => {
             wrong_shape(&entry.key.value, LIST, &entry.value, reading);
             &[]
@@ -263,7 +263,7 @@ pub fn list<'e>(entry: &'e Entry, reading: &mut ConfigReader<'_>) -> &'e [YamlNo
 /// Returns the entries of a mapping; none, with a mistake, if the value is something else.
 pub fn map<'n>(key: &str, node: &'n YamlNode, reading: &mut ConfigReader<'_>) -> &'n [Entry] {
     match &node.content {
-        Content::Map(entries) => entries,
+        YamlContent::Map(entries) => entries,
         _ => {
             wrong_shape(key, MAP, node, reading);
             &[]

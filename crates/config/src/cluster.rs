@@ -110,6 +110,7 @@ pub fn authorities(text: &str) -> Option<PathBuf> {
     (text != "any").then(|| text.into())
 }
 
+/// Reads a `<Cluster>`.
 pub fn read_cluster(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
     let SettingParts::Element(node) = given else { return };
     if draft.cluster.is_some() {

@@ -63,6 +63,7 @@ pub static ENCRYPTION_SETTINGS: &[ConfigSetting<EncryptionDraft>] = &[
         .sets(|draft, value| assign(&mut draft.require_client_auth, value.boolean())),
 ];
 
+/// Reads the options. Of a cassandra.yaml only `enabled` has an effect.
 pub fn read_encryption(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
     match given {
         SettingParts::Element(node) if draft.encryption.is_some() => reading.warn_of_second(node),

@@ -15,6 +15,7 @@ const SHOWN_MAX: usize = 20;
 /// A mistake and its position.
 #[derive(Debug, Clone)]
 pub struct ConfigError {
+    /// The mistake. Its message is displayed, and it may have help.
     pub mistake: Mistake,
     span: TextSpan,
     /// `None` if there is no text to show, because the file could not be read.
@@ -30,6 +31,7 @@ impl ConfigError {
         ConfigError { mistake, span: TextSpan::default(), source: None }
     }
 
+    /// Returns the position; `None` if the file could not be read.
     pub fn location(&self) -> Option<Location> {
         self.source.as_ref().map(|source| source.location(self.span.start))
     }
@@ -66,6 +68,7 @@ impl std::error::Error for ConfigError {}
 /// All mistakes in a file, in its order; at least one.
 #[derive(Debug, Clone)]
 pub struct ConfigErrors {
+    /// The mistakes in the order of the file.
     pub errors: Vec<ConfigError>,
 }
 

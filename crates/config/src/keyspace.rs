@@ -14,7 +14,7 @@ use super::setting::{
 };
 use super::value::SettingValue;
 use super::xml::XmlNode;
-use super::yaml::{Content, SCALAR};
+use super::yaml::{SCALAR, YamlContent};
 use base::schema::{CfDef, KeyspaceDef};
 
 pub const KEYSPACE: &str = "Keyspace";
@@ -189,7 +189,7 @@ fn families<'f>(block: ConfigBlock<'f>, reading: &mut ConfigReader<'_>) -> Vec<C
             families.map(ConfigBlock::Element).collect()
         }
         ConfigBlock::Mapping { entries, .. } => match entry(entries, "column_families") {
-            Some(entry) if !matches!(entry.value.content, Content::Absent) => {
+            Some(entry) if !matches!(entry.value.content, YamlContent::Absent) => {
                 ConfigBlock::items("a column family", entry, reading)
             }
             _ => Vec::new(),

@@ -13,6 +13,7 @@ use super::yaml::SCALAR;
 pub const DATA_DIRECTORY: &str = "DataFileDirectory";
 pub const SEED: &str = "Seed";
 
+/// Adds the directories for data.
 pub fn read_data_directories(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
     match given {
         SettingParts::Element(node) => {
@@ -31,6 +32,7 @@ pub fn read_data_directories(draft: &mut Draft, given: SettingParts<'_>, reading
     }
 }
 
+/// Reads the seeds of a storage-conf.xml, which have no effect.
 pub fn read_seeds(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
     if let SettingParts::Element(node) = given {
         reading.inert("Seeds", node.name.span);

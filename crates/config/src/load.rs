@@ -19,7 +19,7 @@ use super::settings::Config;
 use super::source::{SourceText, TextSpan};
 use super::xml::{Text, XmlMistake, XmlNode};
 use super::xml_reader::{self, FILE_BYTES_MAX};
-use super::yaml::{self, Content, YamlMistake};
+use super::yaml::{self, YamlContent, YamlMistake};
 use base::marshal::Types;
 
 /// The configuration of a server without a file: the sample file.
@@ -33,6 +33,10 @@ pub const FILE_NAME: &str = "storage-conf.xml";
 
 /// Returns the configuration of a server: of the given file, else of the file in the current directory, else the
 /// built-in one.
+///
+/// # Errors
+///
+/// All mistakes in the file; one if it cannot be read.
 pub fn load_or_default(path: Option<&Path>, types: &Types) -> Result<Config, ConfigErrors> {
     match path {
         Some(path) => load(path, types),
@@ -42,6 +46,10 @@ pub fn load_or_default(path: Option<&Path>, types: &Types) -> Result<Config, Con
 }
 
 /// Loads a file.
+///
+/// # Errors
+///
+/// All mistakes in the file; one if it cannot be read.
 pub fn load(path: &Path, types: &Types) -> Result<Config, ConfigErrors> {
     let name = path.display().to_string();
     let mut bytes = Vec::new();
@@ -57,6 +65,10 @@ pub fn load(path: &Path, types: &Types) -> Result<Config, ConfigErrors> {
 }
 
 /// Parses the bytes of a file, which may be invalid UTF-8.
+///
+/// # Errors
+///
+/// All mistakes in the file.
 pub fn parse_bytes(bytes: &[u8], file_name: &str, types: &Types) -> Result<Config, ConfigErrors> {
     match std::str::from_utf8(bytes) {
         Ok(text) => parse(text, file_name, types),
@@ -104,7 +116,7 @@ pub fn parse(text: &str, file_name: &str, types: &Types) -> Result<Config, Confi
 fn parse_yaml(source: &Arc<SourceText>, types: &Types) -> Result<Config, ConfigErrors> {
     let mut repeated = Vec::new();
     let root = yaml::read(source, &mut repeated).map_err(|wrong| ConfigErrors::of([wrong], source))?;
-    let Content::Map(entries) = &root.content else {
+    let YamlContent::Map(entries) = &root.content else {
         let mistake = YamlMistake::NoSettings { found: root.content.kind() };
         return Err(ConfigErrors::of([(root.span, mistake)], source));
     };

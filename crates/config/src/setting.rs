@@ -58,20 +58,25 @@ pub type NameOrAbsence = Result<SettingName, Absence>;
 pub const ADDED: NameOrAbsence = Err(Absence::OtherReleases);
 /// The first release with cassandra.yaml no longer had the setting.
 pub const REMOVED: NameOrAbsence = Err(Absence::OtherReleases);
+/// No Cassandra had the setting.
 pub const EXTENSION: NameOrAbsence = Err(Absence::Extension);
 
+/// The row with this name has the setting in this file.
 pub const fn elsewhere(name: &'static str) -> NameOrAbsence {
     Err(Absence::OtherRow(name))
 }
 
+/// The setting is an element of storage-conf.xml in these releases.
 pub const fn element(name: &'static str, releases: Releases) -> NameOrAbsence {
     Ok(SettingName { kind: NameKind::Element, name, releases })
 }
 
+/// The setting is an attribute of an element of storage-conf.xml in these releases.
 pub const fn attribute(name: &'static str, releases: Releases) -> NameOrAbsence {
     Ok(SettingName { kind: NameKind::Attribute, name, releases })
 }
 
+/// The setting is a key of cassandra.yaml in these releases.
 pub const fn key(name: &'static str, releases: Releases) -> NameOrAbsence {
     Ok(SettingName { kind: NameKind::Key, name, releases })
 }
@@ -135,30 +140,37 @@ pub const fn ignored_key<T>(name: &'static str, reason: &'static str) -> ConfigS
 }
 
 impl<T> ConfigSetting<T> {
+    /// With a default value.
     pub const fn default(self, default: &'static str) -> Self {
         ConfigSetting { default, ..self }
     }
 
+    /// With a default value in cassandra.yaml that differs.
     pub const fn yaml_default(self, default: &'static str) -> Self {
         ConfigSetting { yaml_default: Some(default), ..self }
     }
 
+    /// With a unit or kind of the value.
     pub const fn unit(self, unit: &'static str) -> Self {
         ConfigSetting { unit, ..self }
     }
 
+    /// With a text about what it sets.
     pub const fn meaning(self, meaning: &'static str) -> Self {
         ConfigSetting { meaning, ..self }
     }
 
+    /// For people: invisible characters are not mistakes.
     pub const fn free_text(self) -> Self {
         ConfigSetting { is_free_text: true, ..self }
     }
 
+    /// With an effect on a value, which `set` parses.
     pub const fn sets(self, set: fn(&mut T, &SettingValue<'_>) -> Result<(), Mistake>) -> Self {
         ConfigSetting { effect: SettingEffect::Value(set), ..self }
     }
 
+    /// With child elements, a list or a mapping.
     pub const fn reads(self, read: fn(&mut T, SettingParts<'_>, &mut ConfigReader<'_>)) -> Self {
         ConfigSetting { effect: SettingEffect::Parts(read), ..self }
     }

@@ -15,8 +15,11 @@ pub struct TextSpan {
 /// A position as editors count: from 1, in characters. Displayed as `file:line:column`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
+    /// The name of the file, as it was given.
     pub file: String,
+    /// The line, from 1.
     pub line: usize,
+    /// The column in characters, from 1.
     pub column: usize,
 }
 

@@ -20,6 +20,7 @@ pub struct SettingValue<'a> {
 }
 
 impl SettingValue<'_> {
+    /// Returns the text; a mistake if it is empty.
     pub fn not_empty(&self) -> Result<String, Mistake> {
         match self.text {
             "" => Err(Mistake::EmptyValue { tag: self.name.to_owned() }),
@@ -27,10 +28,12 @@ impl SettingValue<'_> {
         }
     }
 
+    /// Returns the text as a path.
     pub fn path(&self) -> Result<PathBuf, Mistake> {
         Ok(self.text.into())
     }
 
+    /// Parses a 32-bit integer, as Java does.
     pub fn integer(&self) -> Result<i32, Mistake> {
         self.text
             .parse()
@@ -46,10 +49,12 @@ impl SettingValue<'_> {
         Ok(number)
     }
 
+    /// Parses a port; 0 is allowed.
     pub fn port(&self) -> Result<u16, Mistake> {
         u16::try_from(self.integer()?).map_err(|_| self.out_of_bounds(self.name, "between 0 and 65535"))
     }
 
+    /// Parses a finite number.
     pub fn double(&self) -> Result<f64, Mistake> {
         match self.text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(number),
@@ -108,6 +113,7 @@ impl SettingValue<'_> {
             .ok_or_else(|| Mistake::UnknownWord(error.to_owned(), self.choice(allowed.iter().copied())))
     }
 
+    /// Finds a comparator by its class name, full or short.
     pub fn comparator(&self) -> Result<TypeRef, Mistake> {
         // Later releases read an empty text as BytesType; the releases with this file did not.
         let named = (!self.text.is_empty()).then_some(self.text);
@@ -126,10 +132,12 @@ impl SettingValue<'_> {
         })
     }
 
+    /// Returns the text as a name that is not one of those allowed.
     pub fn choice<'k>(&self, allowed: impl IntoIterator<Item = &'k str>) -> UnknownName {
         UnknownName::new(self.text, allowed)
     }
 
+    /// Returns the mistake of a value out of bounds. Its message names the setting `tag`.
     pub fn out_of_bounds(&self, tag: &str, bound: &str) -> Mistake {
         Mistake::OutOfBounds { tag: tag.to_owned(), bound: bound.to_owned(), given: self.text.to_owned() }
     }

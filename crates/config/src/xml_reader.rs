@@ -129,10 +129,10 @@ impl XmlReader<'_> {
         let name_span = self.span_of(name, span);
         let strays = self.strays(span);
         // In a tag with stray characters the names are wrong: further errors about them would only confuse.
-        let attributes = match strays.is_empty() {
-            true => self.attributes(tag, span, name_span.start),
-            false => Vec::new(),
-        };
+        let mut attributes = Vec::new();
+        if strays.is_empty() {
+            attributes = self.attributes(tag, span, name_span.start);
+        }
         self.mistakes.extend(strays);
         let name = before_stray(name);
         let text = Text { value: String::new(), span: TextSpan { start: span.end, end: span.end } };
@@ -220,19 +220,15 @@ impl XmlReader<'_> {
 
     /// Reports an invalid reference in an attribute's value.
     fn bad_value(&mut self, error: Error, value: TextSpan) {
-        let inside = |range: std::ops::Range<usize>| TextSpan {
-            start: value.start + range.start,
-            end: value.start + range.end,
-        };
-        match error {
+        let (range, mistake) = match error {
             Error::Escape(EscapeError::UnrecognizedEntity(range, name)) => {
-                self.mistake(inside(range), XmlMistake::UnknownEntity { name });
+                (range, XmlMistake::UnknownEntity { name })
             }
-            Error::Escape(EscapeError::UnterminatedEntity(range)) => {
-                self.mistake(inside(range), XmlMistake::BareAmpersand);
-            }
-            other => self.mistake(value, XmlMistake::Syntax(other.to_string())),
-        }
+            Error::Escape(EscapeError::UnterminatedEntity(range)) => (range, XmlMistake::BareAmpersand),
+            other => return self.mistake(value, XmlMistake::Syntax(other.to_string())),
+        };
+        let span = TextSpan { start: value.start + range.start, end: value.start + range.end };
+        self.mistake(span, mistake);
     }
 
     fn reference(&mut self, reference: &BytesRef<'_>, span: TextSpan) {

@@ -5,5 +5,5 @@ mod node;
 mod reader;
 
 pub use mistake::{LIST, MAP, SCALAR, YamlMistake};
-pub use node::{Content, Entry, YamlNode};
+pub use node::{Entry, YamlContent, YamlNode};
 pub use reader::read;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span as ParserSpan};
 
 use super::mistake::YamlMistake;
-use super::node::{Content, Entry, YamlNode};
+use super::node::{Entry, YamlContent, YamlNode};
 use crate::source::{SourceText, TextSpan};
 use crate::xml::Text;
 use crate::xml_reader::{FILE_BYTES_MAX, NESTING_MAX};
@@ -64,14 +64,14 @@ impl Offsets {
 }
 
 /// A list or mapping whose end has not been read yet.
-enum Open {
+enum OpenNode {
     List { span: TextSpan, nodes: Vec<YamlNode> },
     Map { span: TextSpan, entries: Vec<Entry>, places: HashMap<String, usize>, key: Option<Text> },
 }
 
 /// Builds nodes from the events of the parser.
 struct Builder<'r> {
-    open: Vec<Open>,
+    open: Vec<OpenNode>,
     root: Option<YamlNode>,
     repeated: &'r mut Vec<Text>,
 }
@@ -84,20 +84,21 @@ impl Builder<'_> {
             Event::Scalar(value, style, ..) => {
                 let is_absent =
                     style == ScalarStyle::Plain && matches!(&*value, "" | "~" | "null" | "Null" | "NULL");
-                let content = if is_absent { Content::Absent } else { Content::Scalar(value.into_owned()) };
+                let content =
+                    if is_absent { YamlContent::Absent } else { YamlContent::Scalar(value.into_owned()) };
                 self.add(YamlNode { span, content })
             }
-            Event::SequenceStart(..) => self.begin(Open::List { span, nodes: Vec::new() }, span),
+            Event::SequenceStart(..) => self.begin(OpenNode::List { span, nodes: Vec::new() }, span),
             Event::MappingStart(..) => {
                 let (entries, places) = (Vec::new(), HashMap::new());
-                self.begin(Open::Map { span, entries, places, key: None }, span)
+                self.begin(OpenNode::Map { span, entries, places, key: None }, span)
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
-                Some(Open::List { span, nodes }) => {
-                    self.add(YamlNode { span, content: Content::List(nodes) })
+                Some(OpenNode::List { span, nodes }) => {
+                    self.add(YamlNode { span, content: YamlContent::List(nodes) })
                 }
-                Some(Open::Map { span, entries, .. }) => {
-                    self.add(YamlNode { span, content: Content::Map(entries) })
+                Some(OpenNode::Map { span, entries, .. }) => {
+                    self.add(YamlNode { span, content: YamlContent::Map(entries) })
                 }
                 None => Ok(()),
             },
@@ -105,7 +106,7 @@ impl Builder<'_> {
         }
     }
 
-    fn begin(&mut self, open: Open, span: TextSpan) -> Result<(), Misplaced> {
+    fn begin(&mut self, open: OpenNode, span: TextSpan) -> Result<(), Misplaced> {
         if self.open.len() >= NESTING_MAX {
             return Err((span, YamlMistake::TooDeep));
         }
@@ -117,8 +118,8 @@ impl Builder<'_> {
     fn add(&mut self, node: YamlNode) -> Result<(), Misplaced> {
         match self.open.last_mut() {
             None => self.root = Some(node),
-            Some(Open::List { nodes, .. }) => nodes.push(node),
-            Some(Open::Map { entries, places, key, .. }) => match key.take() {
+            Some(OpenNode::List { nodes, .. }) => nodes.push(node),
+            Some(OpenNode::Map { entries, places, key, .. }) => match key.take() {
                 None => *key = Some(node.text().ok_or((node.span, YamlMistake::KeyOfValues))?),
                 Some(key) => {
                     let at = *places.entry(key.value.clone()).or_insert(entries.len());
