@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use config::{Authority, Config};
+use config::{AuthenticatorKind, Authority, Config};
 use db::limits::LOGIN_FAILURES_MAX;
 use db::{Authenticator, LoginGuard, PasswordMode, SimpleAuthenticator};
 
@@ -34,10 +34,9 @@ impl LoginArgs {
     ///
     /// Names the options that contradict the configuration or would have no effect.
     pub fn authenticator(&self, config: &Config) -> Result<Authenticator, String> {
-        use config::Authenticator as Login;
         check_authority(config)?;
         match config.authenticator {
-            Login::AllowAll => match self.first_option() {
+            AuthenticatorKind::AllowAll => match self.first_option() {
                 Some(option) => Err(format!(
                     "{option} has no effect: the configuration has AllowAllAuthenticator, which checks no passwords; \
                      remove it, or write <Authenticator>SimpleAuthenticator</Authenticator> (for --login-failures also \
@@ -45,20 +44,22 @@ impl LoginArgs {
                 )),
                 None => Ok(Authenticator::AllowAll),
             },
-            Login::Simple => {
+            AuthenticatorKind::Simple => {
                 let simple = self.simple_authenticator(config.authority != Some(Authority::AllowAll))?;
                 simple.check_files()?;
                 Ok(Authenticator::Simple(simple))
             }
-            Login::Password => match self.first_option().filter(|option| *option != LOGIN_FAILURES) {
-                Some(option) => Err(format!(
-                    "{option} is for SimpleAuthenticator; create the users of PasswordAuthenticator with CREATE USER"
-                )),
-                None => {
-                    let are_permissions_enforced = config.authority == Some(Authority::Roles);
-                    Ok(Authenticator::Password { are_permissions_enforced })
+            AuthenticatorKind::Password => {
+                match self.first_option().filter(|option| *option != LOGIN_FAILURES) {
+                    Some(option) => Err(format!(
+                        "{option} is for SimpleAuthenticator; create the users of PasswordAuthenticator with CREATE USER"
+                    )),
+                    None => {
+                        let are_permissions_enforced = config.authority == Some(Authority::Roles);
+                        Ok(Authenticator::Password { are_permissions_enforced })
+                    }
                 }
-            },
+            }
         }
     }
 
@@ -106,17 +107,16 @@ const LOGIN_FAILURES: &str = "--login-failures";
 
 /// Checks that the authority is compatible with the authenticator.
 fn check_authority(config: &Config) -> Result<(), String> {
-    use config::Authenticator as Login;
     let why = match (config.authenticator, config.authority) {
-        (Login::AllowAll, Some(Authority::Simple)) => {
+        (AuthenticatorKind::AllowAll, Some(Authority::Simple)) => {
             "the configuration has SimpleAuthority, which needs SimpleAuthenticator: without a login there is no user \
              whose rights could be checked"
         }
-        (Login::AllowAll | Login::Simple, Some(Authority::Roles)) => {
+        (AuthenticatorKind::AllowAll | AuthenticatorKind::Simple, Some(Authority::Roles)) => {
             "the configuration has CassandraAuthorizer, which needs PasswordAuthenticator: permissions are granted to \
              its users"
         }
-        (Login::Password, Some(Authority::Simple)) => {
+        (AuthenticatorKind::Password, Some(Authority::Simple)) => {
             "the configuration has SimpleAuthority, which needs SimpleAuthenticator; with \
              PasswordAuthenticator the Authority is CassandraAuthorizer or AllowAllAuthorizer"
         }

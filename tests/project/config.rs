@@ -4,16 +4,15 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs};
 
-use base::compat::Span;
 use base::marshal::{AbstractType, MarshalError, Types};
 use base::util::Release;
-use config::{Config, Element, InertSetting, Note, Timeouts, YamlSetting};
+use config::{Config, ConfigSetting, NameKind, Note, Releases, Timeouts};
 use proptest::prelude::*;
 
 /// If this environment variable is set, expected texts are written instead of compared.
@@ -142,50 +141,54 @@ fn the_sample_loads_without_a_note() {
     assert_eq!(summary(&from_disk), summary(&config));
 }
 
-/// Returns the releases of a span in words.
-fn releases_of(span: Span, tag: &str) -> String {
+/// Returns the releases that have a setting in words.
+fn releases_of(releases: Releases, name: &str) -> String {
+    let Some(span) = releases else { return "thriftstore".to_owned() };
     let all: Vec<Release> = Release::ALL.into_iter().filter(|release| span.has(*release)).collect();
     match &all[..] {
         [only] => only.to_string(),
         [first, .., last] => format!("{first} to {last}"),
-        [] => panic!("{tag} is of no release"),
+        [] => panic!("{name} is of no release"),
     }
 }
 
-/// Returns a table of the settings of cassandra.yaml.
-fn yaml_table<T>(rows: &[YamlSetting<T>]) -> String {
+/// Returns a table of the settings of cassandra.yaml that have an effect.
+fn yaml_table<T>(rows: &[ConfigSetting<T>]) -> String {
     let mut out = "| name | releases | default | meaning |\n|---|---|---|---|\n".to_owned();
-    for row in rows {
-        let (key, default, meaning) = (row.key, row.default, row.meaning);
-        writeln!(out, "| `{key}` | {} | {default} | {meaning} |", releases_of(row.releases, key)).unwrap();
+    for row in rows.iter().filter(|row| row.has_effect()) {
+        let Some(own) = row.name(NameKind::Key) else { continue };
+        let (name, releases) = (own.name, releases_of(own.releases, own.name));
+        let (default, meaning) = (row.yaml_default.unwrap_or(row.default), row.meaning);
+        writeln!(out, "| `{name}` | {releases} | {default} | {meaning} |").unwrap();
     }
     out
 }
 
 /// Returns the table of the settings of cassandra.yaml without an effect, by reason.
-fn inert_table(settings: &[InertSetting]) -> String {
-    let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (key, reason) in settings {
-        by_reason.entry(reason).or_default().push(format!("`{key}`"));
+fn inert_table<T>(rows: &[ConfigSetting<T>]) -> String {
+    let mut by_reason: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| !row.has_effect()) {
+        if let Some(own) = row.name(NameKind::Key) {
+            by_reason.entry(row.meaning).or_default().insert(own.name);
+        }
     }
     let mut out = "| why | settings |\n|---|---|\n".to_owned();
     for (reason, keys) in by_reason {
+        let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
         writeln!(out, "| {reason} | {} |", keys.join(", ")).unwrap();
     }
     out
 }
 
-/// Returns a table of the documentation.
-fn table<T>(rows: &[Element<T>]) -> String {
+/// Returns a table of elements or attributes of storage-conf.xml.
+fn table<T>(rows: &[ConfigSetting<T>], kind: NameKind) -> String {
     let mut out = "| name | releases | default | unit | meaning |\n|---|---|---|---|---|\n".to_owned();
     for row in rows {
-        let releases = match row.releases {
-            None => "thriftstore".to_owned(),
-            Some(span) => releases_of(span, row.tag),
-        };
-        let ignored = if row.set.has_effect() { "" } else { "*Ignored.* " };
-        let (tag, default, unit, meaning) = (row.tag, row.default, row.unit, row.meaning);
-        writeln!(out, "| `{tag}` | {releases} | {default} | {unit} | {ignored}{meaning} |").unwrap();
+        let Some(own) = row.name(kind) else { continue };
+        let (name, releases) = (own.name, releases_of(own.releases, own.name));
+        let ignored = if row.has_effect() { "" } else { "*Ignored.* " };
+        let (default, unit, meaning) = (row.default, row.unit, row.meaning);
+        writeln!(out, "| `{name}` | {releases} | {default} | {unit} | {ignored}{meaning} |").unwrap();
     }
     out
 }
@@ -211,15 +214,23 @@ const EXAMPLE: &str = "<Storage>
 fn the_documentation_has_every_element_and_the_errors_of_its_example() {
     let errors = config::parse(EXAMPLE, "storage-conf.xml", &Types::builtin()).unwrap_err();
     for (document, name, part) in [
-        ("storage-conf.md", "elements of Storage", table(config::ELEMENTS)),
-        ("tls.md", "elements of ClientEncryptionOptions", table(config::ENCRYPTION_ELEMENTS)),
-        ("cluster.md", "elements of Cluster", table(config::CLUSTER_ELEMENTS)),
-        ("storage-conf.md", "attributes of Keyspace", table(config::KEYSPACE_ATTRIBUTES)),
-        ("storage-conf.md", "elements of Keyspace", table(config::KEYSPACE_ELEMENTS)),
-        ("storage-conf.md", "attributes of ColumnFamily", table(config::FAMILY_ATTRIBUTES)),
-        ("storage-conf.md", "elements of ColumnFamily", table(config::FAMILY_ELEMENTS)),
+        ("storage-conf.md", "elements of Storage", table(config::SETTINGS, NameKind::Element)),
+        (
+            "tls.md",
+            "elements of ClientEncryptionOptions",
+            table(config::ENCRYPTION_SETTINGS, NameKind::Element),
+        ),
+        ("cluster.md", "elements of Cluster", table(config::CLUSTER_SETTINGS, NameKind::Element)),
+        ("storage-conf.md", "attributes of Keyspace", table(config::KEYSPACE_SETTINGS, NameKind::Attribute)),
+        ("storage-conf.md", "elements of Keyspace", table(config::KEYSPACE_SETTINGS, NameKind::Element)),
+        (
+            "storage-conf.md",
+            "attributes of ColumnFamily",
+            table(config::FAMILY_SETTINGS, NameKind::Attribute),
+        ),
+        ("storage-conf.md", "elements of ColumnFamily", table(config::FAMILY_SETTINGS, NameKind::Element)),
         ("cassandra-yaml.md", "settings of cassandra.yaml", yaml_table(config::SETTINGS)),
-        ("cassandra-yaml.md", "settings of cassandra.yaml without effect", inert_table(config::INERT)),
+        ("cassandra-yaml.md", "settings of cassandra.yaml without effect", inert_table(config::SETTINGS)),
         (
             "cassandra-yaml.md",
             "settings of a keyspace in cassandra.yaml",

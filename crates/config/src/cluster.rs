@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::apply::apply_children;
 use super::contact_point::contact_point;
 use super::draft::Draft;
-use super::element::{Element, Set, apply_children, row};
 use super::lists;
 use super::mistake::Mistake;
 use super::reading::ConfigReader;
 use super::releases::OWN;
 use super::replication::replication;
+use super::setting::{ConfigSetting, EXTENSION, SettingParts, assign, element, row};
 use super::settings::{Cluster, ClusterEncryption, ClusterLogin};
-use super::xml::Node;
+use super::xml::XmlNode;
 
 /// The name of the element.
 pub const CLUSTER: &str = "Cluster";
@@ -34,141 +35,95 @@ pub struct ClusterDraft {
     requests_max: Option<usize>,
 }
 
-pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
-    row(
-        "ContactPoints",
-        "",
-        "hosts",
-        OWN,
-        "Contains `<ContactPoint>` elements: the nodes to connect to first, as `HOST` or `HOST:PORT`. They report the other nodes. Required.",
-        Set::Children(read_contact_points),
-    ),
-    row(
-        "LocalDataCenter",
-        "that of the first node that answers",
-        "",
-        OWN,
-        "The data centre of the nodes that requests are sent to, and of LOCAL_QUORUM.",
-        Set::Value(|draft, value| {
-            draft.local_data_center = Some(value.text.to_owned());
-            Ok(())
+/// The elements of `<Cluster>`.
+pub static CLUSTER_SETTINGS: &[ConfigSetting<ClusterDraft>] = &[
+    own("ContactPoints", "hosts")
+        .meaning(
+            "Contains `<ContactPoint>` elements: the nodes to connect to first, as `HOST` or `HOST:PORT`. They report \
+             the other nodes. Required.",
+        )
+        .reads(read_contact_points),
+    own("LocalDataCenter", "")
+        .default("that of the first node that answers")
+        .meaning("The data centre of the nodes that requests are sent to, and of LOCAL_QUORUM.")
+        .sets(|draft, value| assign(&mut draft.local_data_center, value.not_empty())),
+    own("User", "")
+        .meaning(
+            "The user with which the server logs in to the cluster, for all its clients. Needs `PasswordFile`.",
+        )
+        .sets(|draft, value| assign(&mut draft.user, value.not_empty())),
+    own("PasswordFile", "path")
+        .meaning("A file whose first line is the password of `User`.")
+        .sets(|draft, value| assign(&mut draft.password_file, value.path())),
+    own("Password", "")
+        .meaning(
+            "Refused, because clients can read the configuration with `get_string_property`. Use `PasswordFile`.",
+        )
+        .sets(|_, _| Err(Mistake::PasswordInSight)),
+    own("CertificateAuthorities", "path")
+        .meaning(
+            "The authorities that sign the nodes' certificates, as a PEM file. Enables TLS to the nodes. `any`: TLS \
+             without a check of certificates.",
+        )
+        .sets(|draft, value| assign(&mut draft.authorities, Ok(authorities(value.text)))),
+    own("CertificateFile", "path")
+        .meaning(
+            "The certificate of this server in PEM, followed by its intermediate certificates, if nodes require one.",
+        )
+        .sets(|draft, value| assign(&mut draft.certificate_file, value.path())),
+    own("KeyFile", "path")
+        .meaning("The private key of `CertificateFile` in PEM, without a password.")
+        .sets(|draft, value| assign(&mut draft.key_file, value.path())),
+    own("Replication", "")
+        .default("that of each keyspace")
+        .meaning(
+            "The replication of all keyspaces that the server creates on the cluster: `SimpleStrategy:3`, or copies by \
+             data centre, `east:3,west:2`.",
+        )
+        .sets(|draft, value| {
+            let parsed = replication(value.text).map_err(|reason| Mistake::BadReplication { reason });
+            assign(&mut draft.replication, parsed)
         }),
-    ),
-    row(
-        "User",
-        "",
-        "",
-        OWN,
-        "The user with which the server logs in to the cluster, for all its clients. Needs `PasswordFile`.",
-        Set::Value(|draft, value| {
-            draft.user = Some(value.text.to_owned());
-            Ok(())
-        }),
-    ),
-    row(
-        "PasswordFile",
-        "",
-        "path",
-        OWN,
-        "A file whose first line is the password of `User`.",
-        Set::Value(|draft, value| {
-            draft.password_file = Some(value.text.into());
-            Ok(())
-        }),
-    ),
-    row(
-        "Password",
-        "",
-        "",
-        OWN,
-        "Refused, because clients can read the configuration with `get_string_property`. Use `PasswordFile`.",
-        Set::Value(|_, _| Err(Mistake::PasswordInSight)),
-    ),
-    row(
-        "CertificateAuthorities",
-        "",
-        "path",
-        OWN,
-        "The authorities that sign the nodes' certificates, as a PEM file. Enables TLS to the nodes. `any`: TLS without a check of certificates.",
-        Set::Value(|draft, value| {
-            draft.authorities = Some(authorities(value.text));
-            Ok(())
-        }),
-    ),
-    row(
-        "CertificateFile",
-        "",
-        "path",
-        OWN,
-        "The certificate of this server in PEM, followed by its intermediate certificates, if nodes require one.",
-        Set::Value(|draft, value| {
-            draft.certificate_file = Some(value.text.into());
-            Ok(())
-        }),
-    ),
-    row(
-        "KeyFile",
-        "",
-        "path",
-        OWN,
-        "The private key of `CertificateFile` in PEM, without a password.",
-        Set::Value(|draft, value| {
-            draft.key_file = Some(value.text.into());
-            Ok(())
-        }),
-    ),
-    row(
-        "Replication",
-        "that of each keyspace",
-        "",
-        OWN,
-        "The replication of all keyspaces that the server creates on the cluster: `SimpleStrategy:3`, or copies by data centre, `east:3,west:2`.",
-        Set::Value(|draft, value| {
-            let found = replication(value.text);
-            draft.replication = Some(found.map_err(|reason| Mistake::BadReplication { reason })?);
-            Ok(())
-        }),
-    ),
-    row(
-        "RequestTimeoutInMillis",
-        "10000",
-        "ms",
-        OWN,
-        "How long the cluster may take for a request before a client gets TimedOutException.",
-        Set::Value(|draft, value| {
-            draft.request_timeout_ms = Some(u64::from(value.at_least(1)?.unsigned_abs()));
-            Ok(())
-        }),
-    ),
-    row(
-        "MaxRequests",
-        "2048",
-        "requests",
-        OWN,
-        "Requests that the server sends to the cluster at the same time. As many more wait; further ones are refused.",
-        Set::Value(|draft, value| {
+    own("RequestTimeoutInMillis", "ms")
+        .default("10000")
+        .meaning("How long the cluster may take for a request before a client gets TimedOutException.")
+        .sets(|draft, value| assign(&mut draft.request_timeout_ms, value.time_limit_ms())),
+    own("MaxRequests", "requests")
+        .default("2048")
+        .meaning(
+            "Requests that the server sends to the cluster at the same time. As many more wait; further ones are \
+             refused.",
+        )
+        .sets(|draft, value| {
             draft.requests_max = usize::try_from(value.at_least(1)?).ok();
             Ok(())
         }),
-    ),
 ];
+
+/// Begins the row of an element, all of which are extensions.
+const fn own(name: &'static str, unit: &'static str) -> ConfigSetting<ClusterDraft> {
+    row(element(name, OWN), EXTENSION).unit(unit)
+}
 
 /// Returns the file of the authorities of the nodes' certificates; `None` if certificates are not checked.
 pub fn authorities(text: &str) -> Option<PathBuf> {
     (text != "any").then(|| text.into())
 }
 
-pub fn read_cluster(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
+/// Reads a `<Cluster>`.
+pub fn read_cluster(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
+    let SettingParts::Element(node) = given else { return };
     if draft.cluster.is_some() {
-        reading.warn(node.name.span, || format!("a second {CLUSTER} is ignored; the first one counts"));
+        reading.warn_of_second(node);
         return;
     }
     let mut cluster = ClusterDraft::default();
-    apply_children(CLUSTER_ELEMENTS, &[], &mut cluster, node, reading);
+    apply_children(CLUSTER_SETTINGS, &[], &mut cluster, node, reading);
     draft.cluster = Some(cluster.finish(node, reading));
 }
 
-fn read_contact_points(draft: &mut ClusterDraft, node: &Node, reading: &mut ConfigReader<'_>) {
+fn read_contact_points(draft: &mut ClusterDraft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
+    let SettingParts::Element(node) = given else { return };
     for child in lists::nodes(node, CONTACT_POINT, reading) {
         draft.has_contact_points = true;
         match contact_point(&child.text.value) {
@@ -180,21 +135,29 @@ fn read_contact_points(draft: &mut ClusterDraft, node: &Node, reading: &mut Conf
 
 impl ClusterDraft {
     /// Checks the elements together. Returns `None` if they are wrong.
-    fn finish(self, node: &Node, reading: &mut ConfigReader<'_>) -> Option<Cluster> {
+    fn finish(self, node: &XmlNode, reading: &mut ConfigReader<'_>) -> Option<Cluster> {
         if !self.has_contact_points {
             reading.error(node.name.span, Mistake::ClusterWithout { tag: "ContactPoints", with: None });
         }
-        let mut needs = |has: bool, with: &'static str, has_other: bool, tag: &'static str| {
-            if let (true, false, Some(child)) = (has, has_other, node.child(with)) {
+        let user = ("User", self.user.is_some());
+        let password_file = ("PasswordFile", self.password_file.is_some());
+        let certificate = ("CertificateFile", self.certificate_file.is_some());
+        let key = ("KeyFile", self.key_file.is_some());
+        let authorities = ("CertificateAuthorities", self.authorities.is_some());
+        for ((with, is_given), (tag, has_tag)) in [
+            (user, password_file),
+            (password_file, user),
+            (certificate, key),
+            (key, certificate),
+            (certificate, authorities),
+        ] {
+            if is_given
+                && !has_tag
+                && let Some(child) = node.child(with)
+            {
                 reading.error(child.name.span, Mistake::ClusterWithout { tag, with: Some(with) });
             }
-        };
-        let (has_certificate, has_key) = (self.certificate_file.is_some(), self.key_file.is_some());
-        needs(self.user.is_some(), "User", self.password_file.is_some(), "PasswordFile");
-        needs(self.password_file.is_some(), "PasswordFile", self.user.is_some(), "User");
-        needs(has_certificate, "CertificateFile", has_key, "KeyFile");
-        needs(has_key, "KeyFile", has_certificate, "CertificateFile");
-        needs(has_certificate, "CertificateFile", self.authorities.is_some(), "CertificateAuthorities");
+        }
         let identity = self.certificate_file.zip(self.key_file);
         Some(Cluster {
             contact_points: self.contact_points,

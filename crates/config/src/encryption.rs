@@ -1,14 +1,15 @@
-//! `<ClientEncryptionOptions>`: TLS for the connections of clients.
+//! TLS for the connections of clients: `<ClientEncryptionOptions>`, and `client_encryption_options` of a cassandra.yaml.
 
 use std::path::PathBuf;
 
+use super::apply::{apply_children, map};
 use super::draft::Draft;
-use super::element::{Element, Set, apply_children, row};
 use super::mistake::Mistake;
 use super::reading::ConfigReader;
 use super::releases::FROM_1_2;
+use super::setting::{ConfigSetting, EXTENSION, SettingParts, assign, element, elsewhere, row};
 use super::settings::ClientEncryption;
-use super::xml::Node;
+use super::xml::XmlNode;
 
 /// The name of the element.
 pub const ENCRYPTION: &str = "ClientEncryptionOptions";
@@ -24,88 +25,65 @@ pub struct EncryptionDraft {
     require_client_auth: Option<bool>,
 }
 
-pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
-    row(
-        "Enabled",
-        "true",
-        "boolean",
-        FROM_1_2,
-        "Whether TLS is enabled. The default in cassandra.yaml is false.",
-        Set::Value(|draft, value| {
-            draft.enabled = Some(value.boolean()?);
-            Ok(())
-        }),
-    ),
-    row(
-        "Optional",
-        "false",
-        "boolean",
-        FROM_1_2,
-        "Whether clients without TLS are accepted too, on the same port.",
-        Set::Value(|draft, value| {
-            draft.optional = value.boolean()?;
-            Ok(())
-        }),
-    ),
-    row(
-        "CertificateFile",
-        "",
-        "path",
-        FROM_1_2,
-        "The server's certificate in PEM, followed by its intermediate certificates. Required.",
-        Set::Value(|draft, value| {
-            draft.certificate_file = Some(value.text.into());
-            Ok(())
-        }),
-    ),
-    row(
-        "KeyFile",
-        "",
-        "path",
-        FROM_1_2,
-        "The certificate's private key in PEM, without a password. May be the same file. Required.",
-        Set::Value(|draft, value| {
-            draft.key_file = Some(value.text.into());
-            Ok(())
-        }),
-    ),
-    row(
-        "ClientCertificateAuthorities",
-        "",
-        "path",
-        FROM_1_2,
-        "The authorities that sign clients' certificates, in PEM. With it the server requests a certificate from clients.",
-        Set::Value(|draft, value| {
-            draft.client_authorities = Some(value.text.into());
-            Ok(())
-        }),
-    ),
-    row(
-        "RequireClientAuth",
-        "true with ClientCertificateAuthorities",
-        "boolean",
-        FROM_1_2,
-        "`false`: clients without a certificate are accepted, but none with an invalid one. `true` requires that `Optional` is false, because a client without TLS has no certificate.",
-        Set::Value(|draft, value| {
-            draft.require_client_auth = Some(value.boolean()?);
-            Ok(())
-        }),
-    ),
+/// The elements of `<ClientEncryptionOptions>`. They are named like the options in a cassandra.yaml, of which only
+/// `enabled` is read, because the others are about Java keystores.
+pub static ENCRYPTION_SETTINGS: &[ConfigSetting<EncryptionDraft>] = &[
+    row(element("Enabled", FROM_1_2), elsewhere("client_encryption_options"))
+        .default("true")
+        .unit("boolean")
+        .meaning("Whether TLS is enabled. The default in cassandra.yaml is false.")
+        .sets(|draft, value| assign(&mut draft.enabled, value.boolean())),
+    row(element("Optional", FROM_1_2), elsewhere("client_encryption_options"))
+        .default("false")
+        .unit("boolean")
+        .meaning("Whether clients without TLS are accepted too, on the same port.")
+        .sets(|draft, value| assign(&mut draft.optional, value.boolean())),
+    row(element("CertificateFile", FROM_1_2), EXTENSION)
+        .unit("path")
+        .meaning("The server's certificate in PEM, followed by its intermediate certificates. Required.")
+        .sets(|draft, value| assign(&mut draft.certificate_file, value.path())),
+    row(element("KeyFile", FROM_1_2), EXTENSION)
+        .unit("path")
+        .meaning("The certificate's private key in PEM, without a password. May be the same file. Required.")
+        .sets(|draft, value| assign(&mut draft.key_file, value.path())),
+    row(element("ClientCertificateAuthorities", FROM_1_2), EXTENSION)
+        .unit("path")
+        .meaning(
+            "The authorities that sign clients' certificates, in PEM. With it the server requests a certificate from \
+             clients.",
+        )
+        .sets(|draft, value| assign(&mut draft.client_authorities, value.path())),
+    row(element("RequireClientAuth", FROM_1_2), elsewhere("client_encryption_options"))
+        .default("true with ClientCertificateAuthorities")
+        .unit("boolean")
+        .meaning(
+            "`false`: clients without a certificate are accepted, but none with an invalid one. `true` requires that \
+             `Optional` is false, because a client without TLS has no certificate.",
+        )
+        .sets(|draft, value| assign(&mut draft.require_client_auth, value.boolean())),
 ];
 
-pub fn read_encryption(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
-    if draft.encryption.is_some() {
-        reading.warn(node.name.span, || format!("a second {ENCRYPTION} is ignored; the first one counts"));
-        return;
+/// Reads the options. Of a cassandra.yaml only `enabled` has an effect.
+pub fn read_encryption(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
+    match given {
+        SettingParts::Element(node) if draft.encryption.is_some() => reading.warn_of_second(node),
+        SettingParts::Element(node) => {
+            let mut options = EncryptionDraft::default();
+            apply_children(ENCRYPTION_SETTINGS, &[], &mut options, node, reading);
+            draft.encryption = Some(options.finish(node, reading));
+        }
+        SettingParts::Entry(entry) => {
+            for option in map(&entry.key.value, &entry.value, reading) {
+                let is_true = option.value.text().is_some_and(|text| text.value.eq_ignore_ascii_case("true"));
+                draft.config.needs_tls |= option.key.value == "enabled" && is_true;
+            }
+        }
     }
-    let mut options = EncryptionDraft::default();
-    apply_children(ENCRYPTION_ELEMENTS, &[], &mut options, node, reading);
-    draft.encryption = Some(options.finish(node, reading));
 }
 
 impl EncryptionDraft {
     /// Checks the options together. Returns `None` if TLS is disabled or an option is wrong.
-    fn finish(self, node: &Node, reading: &mut ConfigReader<'_>) -> Option<ClientEncryption> {
+    fn finish(self, node: &XmlNode, reading: &mut ConfigReader<'_>) -> Option<ClientEncryption> {
         if let (None, Some(true)) = (&self.client_authorities, self.require_client_auth)
             && let Some(asks) = node.child("RequireClientAuth")
         {

@@ -7,7 +7,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::mistake::Mistake;
-use super::source::{Location, Source, Span};
+use super::source::{Location, SourceText, TextSpan};
 
 /// Maximum number of displayed mistakes; further ones are counted.
 const SHOWN_MAX: usize = 20;
@@ -15,21 +15,23 @@ const SHOWN_MAX: usize = 20;
 /// A mistake and its position.
 #[derive(Debug, Clone)]
 pub struct ConfigError {
+    /// The mistake. Its message is displayed, and it may have help.
     pub mistake: Mistake,
-    span: Span,
+    span: TextSpan,
     /// `None` if there is no text to show, because the file could not be read.
-    source: Option<Arc<Source>>,
+    source: Option<Arc<SourceText>>,
 }
 
 impl ConfigError {
-    pub(super) fn new(mistake: Mistake, span: Span, source: &Arc<Source>) -> ConfigError {
+    pub(super) fn new(mistake: Mistake, span: TextSpan, source: &Arc<SourceText>) -> ConfigError {
         ConfigError { mistake, span: source.underlined(span), source: Some(Arc::clone(source)) }
     }
 
     pub(super) fn without_place(mistake: Mistake) -> ConfigError {
-        ConfigError { mistake, span: Span::default(), source: None }
+        ConfigError { mistake, span: TextSpan::default(), source: None }
     }
 
+    /// Returns the position; `None` if the file could not be read.
     pub fn location(&self) -> Option<Location> {
         self.source.as_ref().map(|source| source.location(self.span.start))
     }
@@ -66,6 +68,7 @@ impl std::error::Error for ConfigError {}
 /// All mistakes in a file, in its order; at least one.
 #[derive(Debug, Clone)]
 pub struct ConfigErrors {
+    /// The mistakes in the order of the file.
     pub errors: Vec<ConfigError>,
 }
 
@@ -73,6 +76,17 @@ impl ConfigErrors {
     pub(super) fn new(mut errors: Vec<ConfigError>) -> ConfigErrors {
         errors.sort_by_key(|error| error.span.start);
         ConfigErrors { errors }
+    }
+
+    /// Returns the errors of mistakes with their positions.
+    pub(super) fn of<M: Into<Mistake>>(
+        mistakes: impl IntoIterator<Item = (TextSpan, M)>,
+        source: &Arc<SourceText>,
+    ) -> ConfigErrors {
+        let errors = mistakes.into_iter();
+        ConfigErrors::new(
+            errors.map(|(span, mistake)| ConfigError::new(mistake.into(), span, source)).collect(),
+        )
     }
 
     /// Returns the text of the errors: with colours and lines for a terminal, without for a file.

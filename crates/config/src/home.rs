@@ -1,35 +1,34 @@
 //! Finds the parent of an element or attribute that is in the wrong place.
 
-use super::cluster::{CLUSTER_ELEMENTS, CONTACT_POINT};
-use super::column_family::{FAMILY_ATTRIBUTES, FAMILY_ELEMENTS};
-use super::element::Element;
-use super::elements::ELEMENTS;
-use super::encryption::ENCRYPTION_ELEMENTS;
-use super::keyspace::{KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
+use super::cluster::{CLUSTER_SETTINGS, CONTACT_POINT};
+use super::column_family::{FAMILY, FAMILY_SETTINGS};
+use super::encryption::ENCRYPTION_SETTINGS;
+use super::keyspace::{KEYSPACE, KEYSPACE_SETTINGS};
 use super::lists;
+use super::server_settings::SETTINGS;
+use super::setting::{NameKind, find};
 
 /// Returns the place where an element or attribute with a name is known.
 pub fn parent_of(name: &str) -> Option<&'static str> {
-    fn has<T>(rows: &[Element<T>], name: &str) -> bool {
-        rows.iter().any(|row| row.tag == name)
-    }
+    let is_in_encryption = find(ENCRYPTION_SETTINGS, NameKind::Element, name).is_some();
+    let is_in_cluster = find(CLUSTER_SETTINGS, NameKind::Element, name).is_some();
     match name {
-        "Keyspace" => Some("in <Keyspaces>"),
-        "ColumnFamily" => Some("in <Keyspace>"),
+        KEYSPACE => Some("in <Keyspaces>"),
+        FAMILY => Some("in <Keyspace>"),
         lists::DATA_DIRECTORY => Some("in <DataFileDirectories>"),
         lists::SEED => Some("in <Seeds>"),
         CONTACT_POINT => Some("in <ContactPoints>, which belongs in <Cluster>"),
         // Keyspaces and column families both have a name, so there is no hint.
-        _ if has(KEYSPACE_ATTRIBUTES, name) => None,
-        _ if has(FAMILY_ATTRIBUTES, name) => Some("in a <ColumnFamily> tag, as an attribute"),
-        _ if has(FAMILY_ELEMENTS, name) => Some("in <ColumnFamily>"),
-        _ if has(ENCRYPTION_ELEMENTS, name) && has(CLUSTER_ELEMENTS, name) => {
-            Some("in <ClientEncryptionOptions> or in <Cluster>")
+        _ if find(KEYSPACE_SETTINGS, NameKind::Attribute, name).is_some() => None,
+        _ if find(FAMILY_SETTINGS, NameKind::Attribute, name).is_some() => {
+            Some("in a <ColumnFamily> tag, as an attribute")
         }
-        _ if has(ENCRYPTION_ELEMENTS, name) => Some("in <ClientEncryptionOptions>"),
-        _ if has(CLUSTER_ELEMENTS, name) => Some("in <Cluster>"),
-        _ if has(ELEMENTS, name) => Some("in <Storage>"),
-        _ if has(KEYSPACE_ELEMENTS, name) => Some("in <Keyspace>"),
+        _ if find(FAMILY_SETTINGS, NameKind::Element, name).is_some() => Some("in <ColumnFamily>"),
+        _ if is_in_encryption && is_in_cluster => Some("in <ClientEncryptionOptions> or in <Cluster>"),
+        _ if is_in_encryption => Some("in <ClientEncryptionOptions>"),
+        _ if is_in_cluster => Some("in <Cluster>"),
+        _ if find(SETTINGS, NameKind::Element, name).is_some() => Some("in <Storage>"),
+        _ if find(KEYSPACE_SETTINGS, NameKind::Element, name).is_some() => Some("in <Keyspace>"),
         _ => None,
     }
 }

@@ -1,17 +1,20 @@
-//! `<Keyspaces>` and `<Keyspace>`: the keyspaces.
+//! The settings of a keyspace: `<Keyspace>`, and an item of `keyspaces` in the cassandra.yaml of 0.7.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::apply::{ConfigBlock, entry, map, unknown, wrong_shape};
 use super::column_family::{self, FAMILY};
 use super::draft::Draft;
-use super::element::{Element, Set, apply_attributes, apply_children, row, unknown};
 use super::mistake::{Mistake, UnknownName};
 use super::reading::ConfigReader;
-use super::releases::{ALL, IN_0_4, IN_0_5, IN_0_6};
-use super::source::Span;
-use super::value::Value;
-use super::xml::Node;
+use super::releases::{IN_0_4, IN_0_5, IN_0_6, IN_0_7, TO_0_6};
+use super::setting::{
+    ADDED, ConfigSetting, REMOVED, SettingParts, assign, attribute, element, elsewhere, key, row,
+};
+use super::value::SettingValue;
+use super::xml::XmlNode;
+use super::yaml::{SCALAR, YamlContent};
 use base::schema::{CfDef, KeyspaceDef};
 
 pub const KEYSPACE: &str = "Keyspace";
@@ -39,77 +42,57 @@ pub struct Replication {
     pub factor: Option<i32>,
 }
 
-/// The values of a `<Keyspace>` while it is read.
+/// The values of a keyspace while it is read.
 #[derive(Debug, Default)]
 pub struct KeyspaceDraft {
-    pub name: String,
-    pub replication: Replication,
-    pub row_key_label: Option<String>,
-    pub column_families: BTreeMap<String, CfDef>,
+    name: String,
+    replication: Replication,
+    strategy_options: BTreeMap<String, String>,
+    row_key_label: Option<String>,
+    column_families: BTreeMap<String, CfDef>,
 }
 
-pub static KEYSPACE_ATTRIBUTES: &[Element<KeyspaceDraft>] = &[row(
-    "Name",
-    "",
-    "",
-    ALL,
-    "The keyspace's name. Required; any letter case of `system` is reserved.",
-    Set::Value(|draft, value| {
-        if value.text.eq_ignore_ascii_case("system") {
-            return Err(Mistake::ReservedKeyspace);
-        }
-        draft.name = value.not_empty()?;
-        Ok(())
-    }),
-)];
-
-pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
-    row(
-        "ReplicaPlacementStrategy",
-        "that of Storage",
-        "class",
-        IN_0_6,
-        "Only shown to clients: one server has no replicas to place.",
-        Set::Value(|draft, value| {
-            draft.replication.strategy_class = Some(strategy(value)?);
-            Ok(())
+/// All settings of a keyspace (`RawKeyspace` of 0.7).
+pub static KEYSPACE_SETTINGS: &[ConfigSetting<KeyspaceDraft>] = &[
+    row(attribute("Name", TO_0_6), key("name", IN_0_7))
+        .meaning("The keyspace's name. Required; any letter case of `system` is reserved.")
+        .sets(|draft, value| {
+            if value.text.eq_ignore_ascii_case("system") {
+                return Err(Mistake::ReservedKeyspace);
+            }
+            assign(&mut draft.name, value.not_empty())
         }),
-    ),
-    row(
-        "ReplicationFactor",
-        "that of Storage",
-        "copies",
-        IN_0_6,
-        "Consistency levels are checked against it: with 2 or more, ALL has too few nodes.",
-        Set::Value(|draft, value| {
-            draft.replication.factor = Some(value.at_least(0)?);
-            Ok(())
-        }),
-    ),
-    row("EndPointSnitch", "", "class", IN_0_6, "There are no other nodes.", Set::Nothing(|_| Ok(()))),
-    row(
-        "RowKey",
-        "ROW_KEY",
-        "",
-        IN_0_4,
-        "The name of row keys in describe_keyspace.",
-        Set::Value(|draft, value| {
-            draft.row_key_label = Some(value.text.to_owned());
-            Ok(())
-        }),
-    ),
-    row(
-        "KeysCachedFraction",
-        "",
-        "fraction",
-        IN_0_5,
-        "All column families share the storage engine's cache.",
-        Set::Nothing(|value| value.double().map(drop)),
-    ),
+    row(element("ReplicaPlacementStrategy", IN_0_6), key("replica_placement_strategy", IN_0_7))
+        .default("that of Storage")
+        .yaml_default("SimpleStrategy")
+        .unit("class")
+        .meaning("Only shown to clients: one server has no replicas to place.")
+        .sets(|draft, value| assign(&mut draft.replication.strategy_class, strategy(value))),
+    row(ADDED, key("strategy_options", IN_0_7)).meaning("Only shown to clients.").reads(read_options),
+    row(element("ReplicationFactor", IN_0_6), key("replication_factor", IN_0_7))
+        .default("that of Storage")
+        .yaml_default("1")
+        .unit("copies")
+        .meaning("Consistency levels are checked against it: with 2 or more, ALL has too few nodes.")
+        .sets(|draft, value| assign(&mut draft.replication.factor, value.at_least(0))),
+    row(element("EndPointSnitch", IN_0_6), elsewhere("endpoint_snitch"))
+        .unit("class")
+        .ignored("There are no other nodes.", |_| Ok(())),
+    row(element("RowKey", IN_0_4), REMOVED)
+        .default("ROW_KEY")
+        .meaning("The name of row keys in describe_keyspace.")
+        .sets(|draft, value| assign(&mut draft.row_key_label, Ok(value.text.to_owned()))),
+    row(element("KeysCachedFraction", IN_0_5), REMOVED)
+        .unit("fraction")
+        .ignored(column_family::CACHES, |value| value.double().map(drop)),
+    row(element(FAMILY, TO_0_6), key("column_families", IN_0_7))
+        .meaning("The column families, see below.")
+        // Read when the name of the keyspace is known.
+        .reads(|_, _, _| {}),
 ];
 
 /// Returns the full class name of a replica placement strategy: one of Cassandra's, or a class of another package.
-pub fn strategy(value: &Value<'_>) -> Result<String, Mistake> {
+pub fn strategy(value: &SettingValue<'_>) -> Result<String, Mistake> {
     let short = value.text.strip_prefix(STRATEGY_PACKAGE).unwrap_or(value.text);
     if STRATEGIES.contains(&short) {
         return Ok(format!("{STRATEGY_PACKAGE}{short}"));
@@ -120,64 +103,61 @@ pub fn strategy(value: &Value<'_>) -> Result<String, Mistake> {
     Err(Mistake::UnknownStrategy(UnknownName::new(value.text, STRATEGIES.iter().copied())))
 }
 
-/// Reads a `<Keyspaces>` element. As in old servers there may be several.
-pub fn read_keyspaces(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
-    for child in &node.children {
-        if child.name.value == KEYSPACE {
-            read_keyspace(draft, child, reading);
-        } else {
-            unknown(&child.name, "element", std::iter::once(KEYSPACE), reading);
+fn read_options(draft: &mut KeyspaceDraft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
+    let SettingParts::Entry(entry) = given else { return };
+    for option in map(&entry.key.value, &entry.value, reading) {
+        match option.value.text() {
+            Some(text) => {
+                draft.strategy_options.insert(option.key.value.clone(), text.value);
+            }
+            None => wrong_shape(&option.key.value, SCALAR, &option.value, reading),
         }
     }
 }
 
-/// Reads one `<Keyspace>`. Two keyspaces with one name are an error; old servers merged them silently.
-pub fn read_keyspace(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
+/// Reads all keyspaces in a `<Keyspaces>` element, of which there may be several as in old servers, or in `keyspaces`.
+pub fn read_keyspaces(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
+    match given {
+        SettingParts::Element(node) => {
+            for child in &node.children {
+                if child.name.value == KEYSPACE {
+                    read_keyspace(draft, ConfigBlock::Element(child), reading);
+                } else {
+                    unknown(&child.name, "element", std::iter::once(KEYSPACE), reading);
+                }
+            }
+        }
+        SettingParts::Entry(entry) => {
+            for block in ConfigBlock::items("a keyspace", entry, reading) {
+                read_keyspace(draft, block, reading);
+            }
+        }
+    }
+}
+
+/// Reads one keyspace. Two keyspaces with one name are an error; old servers merged them silently.
+pub fn read_keyspace(draft: &mut Draft, block: ConfigBlock<'_>, reading: &mut ConfigReader<'_>) {
     let mut keyspace = KeyspaceDraft::default();
-    apply_attributes(KEYSPACE_ATTRIBUTES, &mut keyspace, node, reading);
-    let name = node.attribute("Name");
-    if name.is_none() {
-        reading.error(node.name.span, Mistake::KeyspaceWithoutName);
+    block.apply(KEYSPACE_SETTINGS, &mut keyspace, reading);
+    block.check_name("a keyspace", reading);
+    if let ConfigBlock::Element(node) = block {
+        warn_of_no_copies(&keyspace, node, reading);
     }
-    apply_children(KEYSPACE_ELEMENTS, &[FAMILY], &mut keyspace, node, reading);
-    note_factor_of_zero(&keyspace, node, reading);
+    read_families(&mut keyspace, block, reading);
 
-    let mut first_lines = BTreeMap::new();
-    for child in node.children.iter().filter(|child| child.name.value == FAMILY) {
-        let Some(family) = column_family::read(&keyspace.name, child, reading) else { continue };
-        let span = child.attribute("Name").map_or(child.name.span, |name| name.value.span);
-        if let Some(first_line) = first_lines.insert(family.name.clone(), reading.line(span)) {
-            first_lines.insert(family.name.clone(), first_line);
-            let mistake = Mistake::FamilyTwice {
-                keyspace: keyspace.name.clone(),
-                name: family.name.clone(),
-                first_line,
-            };
-            reading.error(span, mistake);
-        }
-        keyspace.column_families.insert(family.name.clone(), family);
+    let span = block.name_span();
+    if keyspace.name.is_empty() {
+        return;
     }
-
-    let span = name.map_or(node.name.span, |name| name.value.span);
-    if !keyspace.name.is_empty() {
-        add(draft, keyspace, span, reading);
+    if let Some(&first_line) = draft.keyspace_lines.get(&keyspace.name) {
+        reading.error(span, Mistake::KeyspaceTwice { name: keyspace.name, first_line });
+        return;
     }
+    draft.keyspace_lines.insert(keyspace.name.clone(), reading.line(span));
+    draft.keyspaces.push(keyspace);
 }
 
-fn add(draft: &mut Draft, keyspace: KeyspaceDraft, span: Span, reading: &mut ConfigReader<'_>) {
-    let line = reading.line(span);
-    match draft.keyspace_lines.get(&keyspace.name) {
-        Some(&first_line) => {
-            reading.error(span, Mistake::KeyspaceTwice { name: keyspace.name, first_line });
-        }
-        None => {
-            draft.keyspace_lines.insert(keyspace.name.clone(), line);
-            draft.keyspaces.push(keyspace);
-        }
-    }
-}
-
-fn note_factor_of_zero(keyspace: &KeyspaceDraft, node: &Node, reading: &mut ConfigReader<'_>) {
+fn warn_of_no_copies(keyspace: &KeyspaceDraft, node: &XmlNode, reading: &mut ConfigReader<'_>) {
     if let (Some(0), Some(factor)) = (keyspace.replication.factor, node.child("ReplicationFactor")) {
         reading.warn(factor.text.span, || {
             "with 0 copies every read and write fails with UnavailableException".to_owned()
@@ -185,11 +165,45 @@ fn note_factor_of_zero(keyspace: &KeyspaceDraft, node: &Node, reading: &mut Conf
     }
 }
 
+/// Reads the column families of a keyspace. Of two with one name, which is an error, the later one counts.
+fn read_families(keyspace: &mut KeyspaceDraft, block: ConfigBlock<'_>, reading: &mut ConfigReader<'_>) {
+    let mut first_lines: BTreeMap<String, usize> = BTreeMap::new();
+    for block in families(block, reading) {
+        let Some(family) = column_family::read(&keyspace.name, block, reading) else { continue };
+        let (span, name) = (block.name_span(), family.name.clone());
+        if let Some(&first_line) = first_lines.get(&name) {
+            let keyspace = keyspace.name.clone();
+            reading.error(span, Mistake::FamilyTwice { keyspace, name: name.clone(), first_line });
+        } else {
+            first_lines.insert(name.clone(), reading.line(span));
+        }
+        keyspace.column_families.insert(name, family);
+    }
+}
+
+/// Returns the column families that a keyspace contains.
+fn families<'f>(block: ConfigBlock<'f>, reading: &mut ConfigReader<'_>) -> Vec<ConfigBlock<'f>> {
+    match block {
+        ConfigBlock::Element(node) => {
+            let families = node.children.iter().filter(|child| child.name.value == FAMILY);
+            families.map(ConfigBlock::Element).collect()
+        }
+        ConfigBlock::Mapping { entries, .. } => match entry(entries, "column_families") {
+            Some(entry) if !matches!(entry.value.content, YamlContent::Absent) => {
+                ConfigBlock::items("a column family", entry, reading)
+            }
+            _ => Vec::new(),
+        },
+    }
+}
+
 impl KeyspaceDraft {
-    /// Sets defaults from `<Storage>`.
-    pub fn finish(self, shared: &Replication, gc_grace_s: i32) -> KeyspaceDef {
+    /// Sets what is not given: the replication to that of `<Storage>`, and gc_grace of all column families to
+    /// GCGraceSeconds, if it is given.
+    pub fn finish(self, shared: &Replication, gc_grace_s: Option<i32>) -> KeyspaceDef {
         let mut keyspace = KeyspaceDef::new(&self.name);
         keyspace.is_configured = true;
+        keyspace.strategy_options = self.strategy_options;
         if let Some(factor) = self.replication.factor.or(shared.factor) {
             keyspace.replication_factor = factor;
         }
@@ -199,11 +213,10 @@ impl KeyspaceDraft {
         if let Some(label) = self.row_key_label {
             keyspace.row_key_label = label;
         }
-        keyspace.column_families = self
-            .column_families
-            .into_iter()
-            .map(|(name, family)| (name, Arc::new(CfDef { gc_grace_s, ..family })))
-            .collect();
+        for (name, mut family) in self.column_families {
+            family.gc_grace_s = gc_grace_s.unwrap_or(family.gc_grace_s);
+            keyspace.column_families.insert(name, Arc::new(family));
+        }
         keyspace
     }
 }

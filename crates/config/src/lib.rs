@@ -1,21 +1,41 @@
-//! Reads storage-conf.xml as 0.4, 0.5 and 0.6 define it, and cassandra.yaml of 0.7 to 2.1 (`yaml`), and reports mistakes
-//! with their positions and help.
+//! Reads the configuration: storage-conf.xml of 0.4 to 0.6, or cassandra.yaml of 0.7 to 2.1. Reports mistakes with their
+//! positions and help.
 //!
-//! `load` finds the text, and `xml_reader` parses it into nodes with positions. The tables (`elements`, `keyspace`,
-//! `column_family`) define the elements, and `draft` checks elements that depend on each other. The result is a
-//! `Config`, or the list of all mistakes with their positions.
+//! ```text
+//!   storage-conf.xml                    cassandra.yaml
+//!     <Storage>                           rpc_port: 9160
+//!       <ThriftPort>9160</ThriftPort>
+//!            |                                 |
+//!       xml_reader   nodes with positions    yaml
+//!            |                                 |
+//!            +-----------> apply <-------------+
+//!                            |     SETTINGS    element("ThriftPort"), key("rpc_port"), sets config.thrift_port
+//!                            v
+//!                          Draft   { config.thrift_port: 9160, .. }
+//!                            |
+//!                         finish   checks settings together, sets and notes defaults
+//!                            v
+//!                  Config, or ConfigErrors   error: rpc_port must be between 0 and 65535
+//!                                             --> cassandra.yaml:1:11
+//! ```
+//!
+//! `load` finds the file and does these steps. A setting is one row of a table, with its names in both files: a
+//! `ConfigSetting` in `SETTINGS` for the server, `KEYSPACE_SETTINGS`, `FAMILY_SETTINGS`, `COLUMN_SETTINGS`,
+//! `CLUSTER_SETTINGS` or `ENCRYPTION_SETTINGS`. The documentation is written from these tables. The result is a `Config`
+//! with notes about settings without effect, or `ConfigErrors` with all mistakes of the file.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![warn(missing_docs)]
 
+mod apply;
 mod characters;
 mod cluster;
 mod column_family;
 mod contact_point;
 mod draft;
-mod element;
-mod elements;
 mod encryption;
 mod error;
+mod finish;
 mod home;
 mod keyspace;
 mod lists;
@@ -26,6 +46,8 @@ mod note;
 mod reading;
 mod releases;
 mod replication;
+mod server_settings;
+mod setting;
 mod settings;
 mod source;
 mod value;
@@ -33,26 +55,20 @@ mod xml;
 mod xml_reader;
 mod yaml;
 
-pub use cluster::{CLUSTER_ELEMENTS, authorities};
-pub use column_family::{FAMILY_ATTRIBUTES, FAMILY_ELEMENTS};
+pub use cluster::{CLUSTER_SETTINGS, authorities};
+pub use column_family::{COLUMN_SETTINGS, FAMILY_SETTINGS};
 pub use contact_point::contact_point;
-pub use element::{Element, Set};
-pub use elements::ELEMENTS;
-pub use encryption::ENCRYPTION_ELEMENTS;
+pub use encryption::ENCRYPTION_SETTINGS;
 pub use error::{ConfigError, ConfigErrors};
-pub use keyspace::{KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
+pub use keyspace::KEYSPACE_SETTINGS;
 pub use load::{DEFAULT, DEFAULT_NAME, FILE_NAME, load, load_or_default, parse, parse_bytes};
-pub use mistake::{Mistake, UnknownName};
 pub use note::Note;
 pub use releases::Releases;
 pub use replication::replication;
+pub use server_settings::SETTINGS;
+pub use setting::{Absence, ConfigSetting, NameKind, NameOrAbsence, SettingEffect, SettingName};
 pub use settings::{
-    Authenticator, Authority, ClientEncryption, Cluster, ClusterEncryption, ClusterLogin, CommitLogSync,
+    AuthenticatorKind, Authority, ClientEncryption, Cluster, ClusterEncryption, ClusterLogin, CommitLogSync,
     Config, Timeouts,
 };
-pub use source::{Location, Span};
-pub use xml::XmlMistake;
-pub use yaml::{
-    COLUMN_SETTINGS, Effect, FAMILY_SETTINGS, INERT, InertSetting, KEYSPACE_SETTINGS, SETTINGS, YamlMistake,
-    YamlSetting,
-};
+pub use source::Location;

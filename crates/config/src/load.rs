@@ -5,19 +5,21 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::apply::{ConfigBlock, apply_children, apply_entries, unknown};
 use super::draft::Draft;
-use super::element::{apply_children, unknown};
-use super::elements::ELEMENTS;
 use super::error::{ConfigError, ConfigErrors};
+use super::finish::Finisher;
 use super::home::parent_of;
 use super::keyspace::{self, KEYSPACE};
 use super::mistake::Mistake;
 use super::reading::ConfigReader;
+use super::server_settings::SETTINGS;
+use super::setting::{NameKind, find};
 use super::settings::Config;
-use super::source::{Source, Span};
-use super::xml::{Node, Text, XmlMistake};
+use super::source::{SourceText, TextSpan};
+use super::xml::{Text, XmlMistake, XmlNode};
 use super::xml_reader::{self, FILE_BYTES_MAX};
-use super::yaml;
+use super::yaml::{self, YamlContent, YamlMistake};
 use base::marshal::Types;
 
 /// The configuration of a server without a file: the sample file.
@@ -31,6 +33,10 @@ pub const FILE_NAME: &str = "storage-conf.xml";
 
 /// Returns the configuration of a server: of the given file, else of the file in the current directory, else the
 /// built-in one.
+///
+/// # Errors
+///
+/// All mistakes in the file; one if it cannot be read.
 pub fn load_or_default(path: Option<&Path>, types: &Types) -> Result<Config, ConfigErrors> {
     match path {
         Some(path) => load(path, types),
@@ -40,6 +46,10 @@ pub fn load_or_default(path: Option<&Path>, types: &Types) -> Result<Config, Con
 }
 
 /// Loads a file.
+///
+/// # Errors
+///
+/// All mistakes in the file; one if it cannot be read.
 pub fn load(path: &Path, types: &Types) -> Result<Config, ConfigErrors> {
     let name = path.display().to_string();
     let mut bytes = Vec::new();
@@ -55,64 +65,74 @@ pub fn load(path: &Path, types: &Types) -> Result<Config, ConfigErrors> {
 }
 
 /// Parses the bytes of a file, which may be invalid UTF-8.
+///
+/// # Errors
+///
+/// All mistakes in the file.
 pub fn parse_bytes(bytes: &[u8], file_name: &str, types: &Types) -> Result<Config, ConfigErrors> {
     match std::str::from_utf8(bytes) {
         Ok(text) => parse(text, file_name, types),
         // The limit may have cut a character.
         Err(_) if bytes.len() > FILE_BYTES_MAX => {
-            let source = Arc::new(Source::new(file_name, ""));
-            Err(ConfigErrors::new(vec![ConfigError::new(
-                XmlMistake::TooLarge.into(),
-                Span::default(),
-                &source,
-            )]))
+            let source = Arc::new(SourceText::new(file_name, ""));
+            Err(ConfigErrors::of([(TextSpan::default(), XmlMistake::TooLarge)], &source))
         }
         Err(error) => {
             let start = error.valid_up_to();
             let byte = bytes.get(start).copied().unwrap_or_default();
-            let source = Arc::new(Source::new(file_name, &String::from_utf8_lossy(bytes)));
-            let span = Span { start, end: start + 1 };
-            Err(ConfigErrors::new(vec![ConfigError::new(XmlMistake::NotUtf8 { byte }.into(), span, &source)]))
+            let source = Arc::new(SourceText::new(file_name, &String::from_utf8_lossy(bytes)));
+            let span = TextSpan { start, end: start + 1 };
+            Err(ConfigErrors::of([(span, XmlMistake::NotUtf8 { byte })], &source))
         }
     }
 }
 
 /// Parses a text; `file_name` is its name in messages. It is a cassandra.yaml if the name ends so, else a
 /// storage-conf.xml.
+///
+/// # Errors
+///
+/// All mistakes in the text.
 pub fn parse(text: &str, file_name: &str, types: &Types) -> Result<Config, ConfigErrors> {
+    let source = Arc::new(SourceText::new(file_name, text));
     if [".yaml", ".yml"].iter().any(|end| file_name.ends_with(end)) {
-        return yaml::parse(text, file_name, types);
+        return parse_yaml(&source, types);
     }
-    let source = Arc::new(Source::new(file_name, text));
+    let roots = xml_reader::read(&source).map_err(|mistakes| ConfigErrors::of(mistakes, &source))?;
     let mut reading = ConfigReader::new(&source, types, parent_of);
-    let storage = match xml_reader::read(&source) {
-        Ok(roots) => storage_of(roots, &mut reading),
-        Err(mistakes) => {
-            let errors =
-                mistakes.into_iter().map(|(span, mistake)| ConfigError::new(mistake.into(), span, &source));
-            return Err(ConfigErrors::new(errors.collect()));
-        }
-    };
+    let storage = storage_of(roots, &mut reading);
     let mut draft = Draft::default();
-    apply_children(ELEMENTS, &[KEYSPACE], &mut draft, &storage, &mut reading);
+    // Clients can read the text.
+    draft.config.text = text.to_owned();
+    apply_children(SETTINGS, &[KEYSPACE], &mut draft, &storage, &mut reading);
     // Old servers read keyspaces in <Keyspaces> only; articles often omit that element.
     for node in storage.children.iter().filter(|child| child.name.value == KEYSPACE) {
-        keyspace::read_keyspace(&mut draft, node, &mut reading);
+        keyspace::read_keyspace(&mut draft, ConfigBlock::Element(node), &mut reading);
     }
-    let mut config = draft.finish(&storage, file_name, &mut reading);
-    if !reading.errors.is_empty() {
-        return Err(ConfigErrors::new(reading.errors));
+    Finisher::new(ConfigBlock::Element(&storage), reading).finish(draft)
+}
+
+/// Parses a cassandra.yaml. Clients cannot read its text, which may have passwords of keystores.
+fn parse_yaml(source: &Arc<SourceText>, types: &Types) -> Result<Config, ConfigErrors> {
+    let mut repeated = Vec::new();
+    let root = yaml::read(source, &mut repeated).map_err(|wrong| ConfigErrors::of([wrong], source))?;
+    let YamlContent::Map(entries) = &root.content else {
+        let mistake = YamlMistake::NoSettings { found: root.content.kind() };
+        return Err(ConfigErrors::of([(root.span, mistake)], source));
+    };
+    let mut reading = ConfigReader::new(source, types, |_| None);
+    for key in repeated {
+        reading.warn(key.span, || format!("{} is given again below, and that one counts", key.value));
     }
-    config.notes.splice(0..0, reading.into_notes());
-    config.text = text.to_owned();
-    Ok(config)
+    let mut draft = Draft::default();
+    apply_entries(SETTINGS, &mut draft, entries, &mut reading);
+    Finisher::new(ConfigBlock::Mapping { entries, span: root.span }, reading).finish(draft)
 }
 
 /// Returns the `<Storage>` of a file. Elements that belong in one are wrapped in one, so that the fragments in articles
 /// are configurations too.
-fn storage_of(mut roots: Vec<Node>, reading: &mut ConfigReader<'_>) -> Node {
-    let is_storage = |node: &Node| node.name.value == "Storage";
-    if let Some(at) = roots.iter().position(is_storage) {
+fn storage_of(mut roots: Vec<XmlNode>, reading: &mut ConfigReader<'_>) -> XmlNode {
+    if let Some(at) = roots.iter().position(|node| node.name.value == "Storage") {
         let storage = roots.remove(at);
         for other in &roots {
             let found = other.name.value.clone();
@@ -123,11 +143,13 @@ fn storage_of(mut roots: Vec<Node>, reading: &mut ConfigReader<'_>) -> Node {
         }
         return storage;
     }
-    let fits = |name: &str| name == KEYSPACE || ELEMENTS.iter().any(|row| row.tag == name);
-    for root in roots.iter().filter(|root| !fits(&root.name.value)) {
+    let (fitting, others): (Vec<_>, Vec<_>) = roots.into_iter().partition(|root| {
+        let name = &root.name.value;
+        name == KEYSPACE || find(SETTINGS, NameKind::Element, name).is_some()
+    });
+    for root in &others {
         let found = root.name.value.clone();
         reading.error(root.name.span, Mistake::WrongRoot { found });
     }
-    roots.retain(|root| fits(&root.name.value));
-    Node { name: Text::default(), attributes: Vec::new(), children: roots, text: Text::default() }
+    XmlNode { name: Text::default(), attributes: Vec::new(), children: fitting, text: Text::default() }
 }

@@ -73,8 +73,8 @@ pub enum Mistake {
     UnknownStrategy(UnknownName),
     #[error("Unable to load class {} for {attribute} attribute", .class.given)]
     UnknownComparator { attribute: String, class: UnknownName },
-    #[error("InitialToken {given:?} is not a token of the partitioner: {reason}")]
-    BadToken { given: String, reason: String },
+    #[error("{name} {given:?} is not a token of the partitioner: {reason}")]
+    BadToken { name: &'static str, given: String, reason: String },
 
     #[error(
         "Batch sync specified, but CommitLogSyncPeriodInMS found.  Only specify CommitLogSyncBatchWindowInMS when using batch sync."
@@ -84,8 +84,8 @@ pub enum Mistake {
         "Periodic sync specified, but CommitLogSyncBatchWindowInMS found.  Only specify CommitLogSyncPeriodInMS when using periodic sync."
     )]
     WindowWithPeriodic,
-    #[error("CommitLogDirectory must not be the same as any DataFileDirectory")]
-    LogAmongData,
+    #[error("{log} must not be the same as any {among}")]
+    LogAmongData { log: &'static str, among: &'static str },
 
     #[error("ClientEncryptionOptions has no {tag}")]
     EncryptionWithout { tag: String },
@@ -159,7 +159,7 @@ impl Mistake {
             Mistake::WindowWithPeriodic => {
                 "remove this element, or set CommitLogSync to batch to use it".to_owned()
             }
-            Mistake::LogAmongData => "give the commit log a directory of its own".to_owned(),
+            Mistake::LogAmongData { .. } => "give the commit log a directory of its own".to_owned(),
             Mistake::EncryptionWithout { tag } => format!(
                 "write <{tag}>...</{tag}> in it: the path of a PEM file; openssl converts a Java keystore\n\
                  or disable TLS: <Enabled>false</Enabled>"

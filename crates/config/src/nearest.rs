@@ -27,8 +27,10 @@ pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -
     if let Some((_, name)) = misspelt {
         return Some(name);
     }
-    let is_shortened = |lower: &String| given.len() >= PREFIX_BYTES_MIN && lower.starts_with(&given);
-    let shortened = candidates.iter().filter(|(_, lower)| is_shortened(lower));
+    if given.len() < PREFIX_BYTES_MIN {
+        return None;
+    }
+    let shortened = candidates.iter().filter(|(_, lower)| lower.starts_with(&given));
     shortened.map(|(name, _)| *name).min_by_key(|name| name.len())
 }
 

@@ -7,7 +7,8 @@ use super::error::ConfigError;
 use super::mistake::Mistake;
 use super::note::Note;
 use super::releases::{Releases, WITH_STORAGE_CONF};
-use super::source::{Source, Span};
+use super::source::{SourceText, TextSpan};
+use super::xml::XmlNode;
 use base::marshal::Types;
 use base::util::{Release, is_invisible, listed};
 
@@ -28,7 +29,7 @@ pub struct ConfigReader<'a> {
     pub types: &'a Types,
     /// Tells where an element or attribute is known, if it is known elsewhere.
     pub parent_of: ParentOf,
-    source: &'a Arc<Source>,
+    source: &'a Arc<SourceText>,
     pub errors: Vec<ConfigError>,
     /// Notes with their offsets, to sort them in the order of the file.
     notes: Vec<(usize, Note)>,
@@ -40,7 +41,7 @@ pub struct ConfigReader<'a> {
 }
 
 impl<'a> ConfigReader<'a> {
-    pub fn new(source: &'a Arc<Source>, types: &'a Types, parent_of: ParentOf) -> ConfigReader<'a> {
+    pub fn new(source: &'a Arc<SourceText>, types: &'a Types, parent_of: ParentOf) -> ConfigReader<'a> {
         ConfigReader {
             types,
             parent_of,
@@ -53,23 +54,29 @@ impl<'a> ConfigReader<'a> {
         }
     }
 
-    pub fn error(&mut self, span: Span, mistake: Mistake) {
+    pub fn error(&mut self, span: TextSpan, mistake: Mistake) {
         if self.errors.len() < ERRORS_MAX {
             self.errors.push(ConfigError::new(mistake, span, self.source));
         }
     }
 
     /// Adds a note. The text is only made if the note is kept.
-    pub fn note(&mut self, span: Span, text: impl FnOnce() -> String) {
+    pub fn note(&mut self, span: TextSpan, text: impl FnOnce() -> String) {
         self.add(span, false, text);
     }
 
     /// Adds a warning: an element, attribute or setting at this place is ignored or has a harmful value.
-    pub fn warn(&mut self, span: Span, text: impl FnOnce() -> String) {
+    pub fn warn(&mut self, span: TextSpan, text: impl FnOnce() -> String) {
         self.add(span, true, text);
     }
 
-    fn add(&mut self, span: Span, is_warning: bool, text: impl FnOnce() -> String) {
+    /// Warns that an element with children was given before.
+    pub fn warn_of_second(&mut self, node: &XmlNode) {
+        let name = &node.name.value;
+        self.warn(node.name.span, || format!("a second {name} is ignored; the first one counts"));
+    }
+
+    fn add(&mut self, span: TextSpan, is_warning: bool, text: impl FnOnce() -> String) {
         if self.notes.len() >= NOTES_MAX {
             self.notes_left_out += 1;
             return;
@@ -79,7 +86,7 @@ impl<'a> ConfigReader<'a> {
     }
 
     /// Records an element or attribute without effect.
-    pub fn inert(&mut self, tag: &'static str, span: Span) {
+    pub fn inert(&mut self, tag: &'static str, span: TextSpan) {
         let line = self.line(span);
         let lines = self.inert.entry(tag).or_default();
         if lines.last() != Some(&line) {
@@ -96,20 +103,26 @@ impl<'a> ConfigReader<'a> {
 
     /// Returns the position of a character in a span or in the blanks around it; the whole span if the character is
     /// written as a reference.
-    pub fn place_of(&self, character: char, within: Span) -> Span {
-        let is_blank = |letter: &char| letter.is_whitespace() || is_invisible(*letter);
-        let text = |from: usize, to: usize| self.source.text.get(from..to).unwrap_or_default();
-        let bytes = |letters: usize, letter: char| letters + letter.len_utf8();
-        let before = text(0, within.start).chars().rev().take_while(is_blank).fold(0, bytes);
-        let after = text(within.end, self.source.text.len()).chars().take_while(is_blank).fold(0, bytes);
-        let start = within.start - before;
-        match text(start, within.end + after).find(character) {
-            Some(at) => Span { start: start + at, end: start + at + character.len_utf8() },
+    pub fn place_of(&self, character: char, within: TextSpan) -> TextSpan {
+        let text = &self.source.text;
+        let before = text.get(..within.start).unwrap_or_default().trim_end_matches(is_blank);
+        let after = text.get(within.end..).unwrap_or_default();
+        let end = text.len() - after.trim_start_matches(is_blank).len();
+        match text.get(before.len()..end).and_then(|around| around.find(character)) {
+            Some(at) => {
+                let start = before.len() + at;
+                TextSpan { start, end: start + character.len_utf8() }
+            }
             None => within,
         }
     }
 
-    pub fn line(&self, span: Span) -> usize {
+    /// Returns the name of the file in messages.
+    pub fn file(&self) -> &str {
+        &self.source.file
+    }
+
+    pub fn line(&self, span: TextSpan) -> usize {
         self.source.line(span.start)
     }
 
@@ -140,4 +153,9 @@ impl<'a> ConfigReader<'a> {
 fn with_lines(tag: &str, lines: &[usize]) -> String {
     let word = if lines.len() == 1 { "line" } else { "lines" };
     format!("{tag} ({word} {})", listed(lines, LINES_SHOWN))
+}
+
+/// Returns whether a character may surround a value.
+fn is_blank(letter: char) -> bool {
+    letter.is_whitespace() || is_invisible(letter)
 }

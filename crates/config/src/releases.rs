@@ -1,24 +1,24 @@
-//! The releases whose configuration files have an element.
+//! The releases whose configuration files have a setting. A constant is named after its first or last release: it goes
+//! on to the last, or begins with the first, release that is configured by the same file.
 
 use base::compat::{Span, only};
 use base::util::Release;
 
 /// The releases; `None` for extensions of thriftstore.
 pub type Releases = Option<Span>;
-pub const OWN: Releases = None;
+
 /// The releases that are configured by storage-conf.xml.
 pub const WITH_STORAGE_CONF: Span = Span::between(Release::V0_4, Release::V0_6);
-pub const ALL: Releases = Some(WITH_STORAGE_CONF);
+
+pub const OWN: Releases = None;
 pub const IN_0_4: Releases = Some(only(Release::V0_4));
 pub const TO_0_5: Releases = Some(Span::between(Release::V0_4, Release::V0_5));
 pub const IN_0_5: Releases = Some(only(Release::V0_5));
 pub const FROM_0_5: Releases = Some(Span::between(Release::V0_5, Release::V0_6));
+pub const TO_0_6: Releases = Some(WITH_STORAGE_CONF);
 pub const IN_0_6: Releases = Some(only(Release::V0_6));
+pub const IN_0_7: Releases = Some(only(Release::V0_7));
 /// The releases that are configured by cassandra.yaml.
-pub const WITH_YAML: Span = Span::between(Release::V0_7, Release::V2_1);
-pub const YAML_IN_0_7: Span = Span::between(Release::V0_7, Release::V0_7);
-pub const YAML_TO_1_1: Span = Span::between(Release::V0_7, Release::V1_1);
-pub const YAML_FROM_1_2: Span = Span::between(Release::V1_2, Release::V2_1);
-/// Settings of cassandra.yaml in those releases.
-pub const FROM_0_7: Releases = Some(Span::between(Release::V0_7, Release::V1_1));
+pub const FROM_0_7: Releases = Some(Span::between(Release::V0_7, Release::V2_1));
+pub const TO_1_1: Releases = Some(Span::between(Release::V0_7, Release::V1_1));
 pub const FROM_1_2: Releases = Some(Span::between(Release::V1_2, Release::V2_1));

@@ -14,15 +14,21 @@ use base::util::Release;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CommitLogSync {
     /// Writes are acknowledged at once; the log is synced every `period_ms` milliseconds.
-    Periodic { period_ms: u64 },
+    Periodic {
+        /// Milliseconds between syncs, and so the writes that a power failure can lose.
+        period_ms: u64,
+    },
     /// Writes are acknowledged when they are synced. The window has no effect: a sync begins at once, and writes that
     /// arrive during it share the next one.
-    Batch { window_ms: f64 },
+    Batch {
+        /// Milliseconds to wait for further writes.
+        window_ms: f64,
+    },
 }
 
 /// The way in which users log in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Authenticator {
+pub enum AuthenticatorKind {
     /// Everybody, with or without a login.
     #[default]
     AllowAll,
@@ -32,16 +38,16 @@ pub enum Authenticator {
     Password,
 }
 
-impl Authenticator {
+impl AuthenticatorKind {
     /// Short class names, in the order of the variants.
     pub const CLASSES: [&str; 3] = ["AllowAllAuthenticator", "SimpleAuthenticator", "PasswordAuthenticator"];
 
     /// Returns the authenticator with a class name. 0.6 requires the full name; here the short one works too.
-    pub fn resolve(class_name: &str) -> Option<Authenticator> {
+    pub fn resolve(class_name: &str) -> Option<AuthenticatorKind> {
         match class_name.strip_prefix("org.apache.cassandra.auth.").unwrap_or(class_name) {
-            "AllowAllAuthenticator" => Some(Authenticator::AllowAll),
-            "SimpleAuthenticator" => Some(Authenticator::Simple),
-            "PasswordAuthenticator" => Some(Authenticator::Password),
+            "AllowAllAuthenticator" => Some(AuthenticatorKind::AllowAll),
+            "SimpleAuthenticator" => Some(AuthenticatorKind::Simple),
+            "PasswordAuthenticator" => Some(AuthenticatorKind::Password),
             _ => None,
         }
     }
@@ -96,7 +102,9 @@ pub struct ClientEncryption {
 pub struct Cluster {
     /// The nodes to connect to first, as `host:port`; at least one.
     pub contact_points: Vec<String>,
+    /// The data centre of requests and of LOCAL_QUORUM; `None`: that of the first node that answers.
     pub local_data_center: Option<String>,
+    /// `None`: the nodes require no login.
     pub login: Option<ClusterLogin>,
     /// `None`: connections to nodes are without TLS.
     pub encryption: Option<ClusterEncryption>,
@@ -111,7 +119,9 @@ pub struct Cluster {
 /// The login of this server at the cluster. The password is in a file, because clients can read the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterLogin {
+    /// The name of the user.
     pub user: String,
+    /// The file whose first line is the password.
     pub password_file: PathBuf,
 }
 
@@ -129,8 +139,11 @@ pub struct ClusterEncryption {
 pub struct Timeouts {
     /// The limit of reads, scans and writes without one of their own.
     pub all_ms: Option<u64>,
+    /// The limit of reads by keys.
     pub read_ms: Option<u64>,
+    /// The limit of scans, and of reads by an index.
     pub range_ms: Option<u64>,
+    /// The limit of writes.
     pub write_ms: Option<u64>,
     /// The limit of a truncate, to which `all_ms` does not apply.
     pub truncate_ms: Option<u64>,
@@ -139,15 +152,19 @@ pub struct Timeouts {
 /// The settings of a storage-conf.xml or cassandra.yaml, with defaults.
 #[derive(Debug, Clone)]
 pub struct Config {
+    /// The name that describe_cluster_name returns.
     pub cluster_name: String,
     /// The keyspaces of the file; those that clients created are in the data directory.
     pub catalog: Catalog,
+    /// The order of row keys.
     pub partitioner: PartitionerRef,
     /// A token as text, checked by the partitioner.
     pub initial_token: Option<String>,
-    pub authenticator: Authenticator,
+    /// Who may log in.
+    pub authenticator: AuthenticatorKind,
     /// `None`: the default of the authenticator.
     pub authority: Option<Authority>,
+    /// When writes are synced to disk.
     pub commit_log_sync: CommitLogSync,
     /// As written: relative to the working directory.
     pub commit_log_directory: PathBuf,
@@ -178,9 +195,11 @@ pub struct Config {
     pub needs_tls: bool,
     /// `None`: data is stored in a directory.
     pub cluster: Option<Cluster>,
+    /// The time limits of requests.
     pub timeouts: Timeouts,
     /// gc_grace in seconds for new column families; column families of the file have it in their CfDefs.
     pub gc_grace_s: i32,
+    /// The addresses of seeds. They have no effect, because there are no other nodes.
     pub seeds: Vec<String>,
     /// The only release that has all elements of the file, if there is one.
     pub release_hint: Option<Release>,
@@ -198,7 +217,7 @@ impl Default for Config {
             catalog: Catalog::default(),
             partitioner: Arc::new(RandomPartitioner),
             initial_token: None,
-            authenticator: Authenticator::AllowAll,
+            authenticator: AuthenticatorKind::AllowAll,
             authority: None,
             commit_log_sync: CommitLogSync::Periodic { period_ms: 10_000 },
             commit_log_directory: "data/commitlog".into(),

@@ -7,7 +7,7 @@ const SHOWN_AROUND: usize = 120;
 
 /// A range of the text, in byte offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Span {
+pub struct TextSpan {
     pub start: usize,
     pub end: usize,
 }
@@ -15,8 +15,11 @@ pub struct Span {
 /// A position as editors count: from 1, in characters. Displayed as `file:line:column`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
+    /// The name of the file, as it was given.
     pub file: String,
+    /// The line, from 1.
     pub line: usize,
+    /// The column in characters, from 1.
     pub column: usize,
 }
 
@@ -31,24 +34,24 @@ impl fmt::Display for Location {
 pub struct ShownLine<'a> {
     pub text: &'a str,
     /// The mistake in this text.
-    pub span: Span,
+    pub span: TextSpan,
     /// Whether the text has the beginning of the line.
     pub has_beginning: bool,
 }
 
 /// A named text with an index of its lines.
 #[derive(Debug)]
-pub struct Source {
+pub struct SourceText {
     pub file: String,
     pub text: String,
     /// Offsets of the starts of lines.
     line_starts: Vec<usize>,
 }
 
-impl Source {
-    pub fn new(file: &str, text: &str) -> Source {
+impl SourceText {
+    pub fn new(file: &str, text: &str) -> SourceText {
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Source { file: file.to_owned(), text: text.to_owned(), line_starts }
+        SourceText { file: file.to_owned(), text: text.to_owned(), line_starts }
     }
 
     /// Returns the line of an offset, counted from 1.
@@ -63,18 +66,18 @@ impl Source {
     }
 
     /// Returns the part of a span that a caret can underline: within the text, in one line, not too long.
-    pub fn underlined(&self, span: Span) -> Span {
+    pub fn underlined(&self, span: TextSpan) -> TextSpan {
         let start = floor(&self.text, span.start);
         let end = span.end.min(self.line_end(start)).min(start + SHOWN_AROUND);
-        Span { start, end: floor(&self.text, end).max(start) }
+        TextSpan { start, end: floor(&self.text, end).max(start) }
     }
 
     /// Returns what is shown of the line of an underlined span.
-    pub fn shown(&self, span: Span) -> ShownLine<'_> {
+    pub fn shown(&self, span: TextSpan) -> ShownLine<'_> {
         let line_start = self.line_starts[self.line(span.start) - 1];
         let from = floor(&self.text, span.start.saturating_sub(SHOWN_AROUND)).max(line_start);
         let to = floor(&self.text, span.end + SHOWN_AROUND).min(self.line_end(span.end));
-        let span = Span { start: span.start - from, end: span.end - from };
+        let span = TextSpan { start: span.start - from, end: span.end - from };
         ShownLine { text: &self.text[from..to], span, has_beginning: from == line_start }
     }
 
@@ -98,7 +101,7 @@ mod tests {
 
     #[test]
     fn lines_and_columns_are_counted_from_one_and_in_characters() {
-        let source = Source::new("a.xml", "<a>\r\n  <ü x='1'/>\n");
+        let source = SourceText::new("a.xml", "<a>\r\n  <ü x='1'/>\n");
         assert_eq!(source.location(0).to_string(), "a.xml:1:1");
         let x = source.text.find('x').unwrap();
         assert_eq!(source.location(x).to_string(), "a.xml:2:6");
@@ -108,8 +111,8 @@ mod tests {
 
     #[test]
     fn a_span_over_several_lines_is_underlined_on_its_first() {
-        let source = Source::new("a.xml", "<a\n b='1'>");
-        assert_eq!(source.underlined(Span { start: 0, end: 9 }), Span { start: 0, end: 2 });
-        assert_eq!(source.underlined(Span { start: 99, end: 120 }), Span { start: 10, end: 10 });
+        let source = SourceText::new("a.xml", "<a\n b='1'>");
+        assert_eq!(source.underlined(TextSpan { start: 0, end: 9 }), TextSpan { start: 0, end: 2 });
+        assert_eq!(source.underlined(TextSpan { start: 99, end: 120 }), TextSpan { start: 10, end: 10 });
     }
 }

@@ -1,54 +1,88 @@
 //! Parses the text of an element or attribute.
 
+use std::path::PathBuf;
+
 use super::mistake::{Mistake, UnknownName};
+use super::setting::NameKind;
+use super::xml::Text;
 use base::marshal;
 use base::marshal::{TypeRef, Types};
 
 /// A given text. Old servers did not trim it, and failed to start with ` 9160 `; this server trims it.
-pub struct Value<'a> {
-    pub tag: &'static str,
+pub struct SettingValue<'a> {
+    /// The name of the setting in its file, and what has the name.
+    pub name: &'static str,
+    pub kind: NameKind,
     /// As in the file, not trimmed.
-    pub raw: &'a str,
+    pub given: &'a Text,
     pub text: &'a str,
     pub types: &'a Types,
 }
 
-impl Value<'_> {
+impl SettingValue<'_> {
+    /// Returns the text; a mistake if it is empty.
     pub fn not_empty(&self) -> Result<String, Mistake> {
         match self.text {
-            "" => Err(Mistake::EmptyValue { tag: self.tag.to_owned() }),
+            "" => Err(Mistake::EmptyValue { tag: self.name.to_owned() }),
             text => Ok(text.to_owned()),
         }
     }
 
+    /// Returns the text as a path.
+    pub fn path(&self) -> Result<PathBuf, Mistake> {
+        Ok(self.text.into())
+    }
+
+    /// Parses a 32-bit integer, as Java does.
     pub fn integer(&self) -> Result<i32, Mistake> {
         self.text
             .parse()
-            .map_err(|_| Mistake::NotAnInteger { tag: self.tag.to_owned(), given: self.text.to_owned() })
+            .map_err(|_| Mistake::NotAnInteger { tag: self.name.to_owned(), given: self.text.to_owned() })
     }
 
     /// Parses an integer that is at least `least`.
     pub fn at_least(&self, least: i32) -> Result<i32, Mistake> {
         let number = self.integer()?;
         if number < least {
-            return Err(self.out_of_bounds(self.tag, &format!("at least {least}")));
+            return Err(self.out_of_bounds(self.name, &format!("at least {least}")));
         }
         Ok(number)
     }
 
+    /// Parses a port; 0 is allowed.
     pub fn port(&self) -> Result<u16, Mistake> {
-        u16::try_from(self.integer()?).map_err(|_| self.out_of_bounds(self.tag, "between 0 and 65535"))
+        u16::try_from(self.integer()?).map_err(|_| self.out_of_bounds(self.name, "between 0 and 65535"))
     }
 
+    /// Parses a finite number.
     pub fn double(&self) -> Result<f64, Mistake> {
         match self.text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(number),
-            _ => Err(Mistake::NotADouble { tag: self.tag.to_owned(), given: self.text.to_owned() }),
+            _ => Err(Mistake::NotADouble { tag: self.name.to_owned(), given: self.text.to_owned() }),
         }
     }
 
+    /// Parses a time limit: milliseconds, at least 1.
+    pub fn time_limit_ms(&self) -> Result<u64, Mistake> {
+        Ok(u64::from(self.at_least(1)?.unsigned_abs()))
+    }
+
+    /// Parses a double that is at least 0.
+    pub fn positive_double(&self) -> Result<f64, Mistake> {
+        let number = self.double()?;
+        if number < 0.0 {
+            return Err(self.out_of_bounds(self.name, "at least 0"));
+        }
+        Ok(number)
+    }
+
+    /// Parses a boolean; in a cassandra.yaml also the further words of YAML 1.1, in any letter case.
     pub fn boolean(&self) -> Result<bool, Mistake> {
-        self.boolean_called(self.tag)
+        match self.text.to_ascii_lowercase().as_str() {
+            "yes" | "on" if self.kind == NameKind::Key => Ok(true),
+            "no" | "off" if self.kind == NameKind::Key => Ok(false),
+            _ => self.boolean_called(self.name),
+        }
     }
 
     /// Parses a boolean. The error text names it `tag`.
@@ -67,7 +101,7 @@ impl Value<'_> {
         let number = self.text.strip_suffix('%').unwrap_or(self.text).trim_end();
         match number.parse::<f64>() {
             Ok(size) if size.is_finite() && size >= 0.0 => Ok(size),
-            _ => Err(Mistake::NotACacheSize { tag: self.tag.to_owned(), given: self.text.to_owned() }),
+            _ => Err(Mistake::NotACacheSize { tag: self.name.to_owned(), given: self.text.to_owned() }),
         }
     }
 
@@ -79,6 +113,7 @@ impl Value<'_> {
             .ok_or_else(|| Mistake::UnknownWord(error.to_owned(), self.choice(allowed.iter().copied())))
     }
 
+    /// Finds a comparator by its class name, full or short.
     pub fn comparator(&self) -> Result<TypeRef, Mistake> {
         // Later releases read an empty text as BytesType; the releases with this file did not.
         let named = (!self.text.is_empty()).then_some(self.text);
@@ -91,16 +126,18 @@ impl Value<'_> {
             let known =
                 self.types.class_names().map(|name| name.strip_prefix(marshal::PACKAGE).unwrap_or(name));
             Mistake::UnknownComparator {
-                attribute: self.tag.to_owned(),
+                attribute: self.name.to_owned(),
                 class: UnknownName::new(&full, known),
             }
         })
     }
 
+    /// Returns the text as a name that is not one of those allowed.
     pub fn choice<'k>(&self, allowed: impl IntoIterator<Item = &'k str>) -> UnknownName {
         UnknownName::new(self.text, allowed)
     }
 
+    /// Returns the mistake of a value out of bounds. Its message names the setting `tag`.
     pub fn out_of_bounds(&self, tag: &str, bound: &str) -> Mistake {
         Mistake::OutOfBounds { tag: tag.to_owned(), bound: bound.to_owned(), given: self.text.to_owned() }
     }
@@ -113,7 +150,9 @@ mod tests {
     #[test]
     fn numbers_and_booleans_are_parsed_as_java_does() {
         let types = Types::builtin();
-        let value = |text| Value { tag: "X", raw: text, text, types: &types };
+        let given = Text::default();
+        let value =
+            |text| SettingValue { name: "X", kind: NameKind::Element, given: &given, text, types: &types };
         assert_eq!(value("-7").integer(), Ok(-7));
         assert!(value("4294967296").integer().is_err());
         assert!(value("1.5").integer().is_err());

@@ -1,7 +1,7 @@
 //! The nodes of a parsed XML file, with their positions in the text.
 
 use super::characters::{CodePoint, HELP};
-use super::source::Span;
+use super::source::TextSpan;
 
 /// Text and its position.
 #[derive(Debug, Clone, Default)]
@@ -9,32 +9,38 @@ pub struct Text {
     /// The text, with character references and the five predefined entities replaced.
     pub value: String,
     /// Position in the file. For the text of an element: from its first to its last visible character.
-    pub span: Span,
+    pub span: TextSpan,
 }
 
+/// An attribute of an element.
 #[derive(Debug, Clone)]
-pub struct Attribute {
+pub struct XmlAttribute {
     pub name: Text,
     pub value: Text,
 }
 
 /// An element.
 #[derive(Debug, Clone)]
-pub struct Node {
+pub struct XmlNode {
     pub name: Text,
-    pub attributes: Vec<Attribute>,
-    pub children: Vec<Node>,
+    pub attributes: Vec<XmlAttribute>,
+    pub children: Vec<XmlNode>,
     /// The text of the element, without the text of its children.
     pub text: Text,
 }
 
-impl Node {
+impl XmlNode {
     /// Returns the first child with a name.
-    pub fn child(&self, name: &str) -> Option<&Node> {
+    pub fn child(&self, name: &str) -> Option<&XmlNode> {
         self.children.iter().find(|child| child.name.value == name)
     }
 
-    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+    /// Returns whether the element has a text that is not blank.
+    pub fn has_text(&self) -> bool {
+        !self.text.value.trim().is_empty()
+    }
+
+    pub fn attribute(&self, name: &str) -> Option<&XmlAttribute> {
         self.attributes.iter().find(|attribute| attribute.name.value == name)
     }
 }

@@ -10,8 +10,8 @@ use quick_xml::{Reader, XmlVersion};
 
 use super::characters::{CodePoint, is_of_name, is_of_xml};
 use super::nearest::nearest;
-use super::source::{Source, Span};
-use super::xml::{Attribute, Node, Text, XmlMistake};
+use super::source::{SourceText, TextSpan};
+use super::xml::{Text, XmlAttribute, XmlMistake, XmlNode};
 use base::util::is_invisible;
 
 /// Largest accepted file, in bytes. A schema of a thousand column families has a tenth of it; the nodes of the worst
@@ -25,27 +25,27 @@ pub const NESTING_MAX: usize = 64;
 const MISTAKES_MAX: usize = 20;
 
 /// Returns a file's top-level elements; a valid XML file has exactly one.
-pub fn read(source: &Source) -> Result<Vec<Node>, Vec<(Span, XmlMistake)>> {
+pub fn read(source: &SourceText) -> Result<Vec<XmlNode>, Vec<(TextSpan, XmlMistake)>> {
     if source.text.len() > FILE_BYTES_MAX {
-        return Err(vec![(Span::default(), XmlMistake::TooLarge)]);
+        return Err(vec![(TextSpan::default(), XmlMistake::TooLarge)]);
     }
     let mut reader =
         XmlReader { source, text: &source.text, open: Vec::new(), roots: Vec::new(), mistakes: Vec::new() };
     reader.check_characters();
     reader.run();
     if reader.roots.is_empty() && reader.mistakes.is_empty() {
-        reader.mistakes.push((Span::default(), XmlMistake::Empty));
+        reader.mistakes.push((TextSpan::default(), XmlMistake::Empty));
     }
     if reader.mistakes.is_empty() { Ok(reader.roots) } else { Err(reader.mistakes) }
 }
 
 struct XmlReader<'a> {
-    source: &'a Source,
+    source: &'a SourceText,
     text: &'a str,
     /// Open elements, the innermost last.
-    open: Vec<Node>,
-    roots: Vec<Node>,
-    mistakes: Vec<(Span, XmlMistake)>,
+    open: Vec<XmlNode>,
+    roots: Vec<XmlNode>,
+    mistakes: Vec<(TextSpan, XmlMistake)>,
 }
 
 impl XmlReader<'_> {
@@ -61,7 +61,7 @@ impl XmlReader<'_> {
             match events.read_event() {
                 Ok(Event::Eof) => return self.finish(),
                 Ok(event) => {
-                    let span = Span { start: begin, end: skipped + offset(events.buffer_position()) };
+                    let span = TextSpan { start: begin, end: skipped + offset(events.buffer_position()) };
                     if !self.event(event, span) {
                         return;
                     }
@@ -72,7 +72,7 @@ impl XmlReader<'_> {
                         Error::IllFormed(IllFormedError::UnclosedReference) => XmlMistake::BareAmpersand,
                         other => XmlMistake::Syntax(other.to_string()),
                     };
-                    return self.mistake(Span { start: at, end: at + 1 }, mistake);
+                    return self.mistake(TextSpan { start: at, end: at + 1 }, mistake);
                 }
             }
         }
@@ -87,12 +87,12 @@ impl XmlReader<'_> {
         }
     }
 
-    fn mistake(&mut self, span: Span, mistake: XmlMistake) {
+    fn mistake(&mut self, span: TextSpan, mistake: XmlMistake) {
         self.mistakes.push((span, mistake));
     }
 
     /// Handles one event. Returns false if reading must stop.
-    fn event(&mut self, event: Event<'_>, span: Span) -> bool {
+    fn event(&mut self, event: Event<'_>, span: TextSpan) -> bool {
         match event {
             Event::Start(tag) => {
                 if self.open.len() >= NESTING_MAX {
@@ -118,25 +118,25 @@ impl XmlReader<'_> {
     }
 
     /// Returns the position of a piece that the event reader borrowed from the text.
-    fn span_of(&self, piece: &str, within: Span) -> Span {
+    fn span_of(&self, piece: &str, within: TextSpan) -> TextSpan {
         let start = (piece.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         let end = start.wrapping_add(piece.len());
-        if start >= within.start && end <= within.end { Span { start, end } } else { within }
+        if start >= within.start && end <= within.end { TextSpan { start, end } } else { within }
     }
 
-    fn node(&mut self, tag: &BytesStart<'_>, span: Span) -> Node {
+    fn node(&mut self, tag: &BytesStart<'_>, span: TextSpan) -> XmlNode {
         let name = tag.name().0;
         let name_span = self.span_of(name, span);
         let strays = self.strays(span);
         // In a tag with stray characters the names are wrong: further errors about them would only confuse.
-        let attributes = match strays.is_empty() {
-            true => self.attributes(tag, span, name_span.start),
-            false => Vec::new(),
-        };
+        let mut attributes = Vec::new();
+        if strays.is_empty() {
+            attributes = self.attributes(tag, span, name_span.start);
+        }
         self.mistakes.extend(strays);
         let name = before_stray(name);
-        let text = Text { value: String::new(), span: Span { start: span.end, end: span.end } };
-        Node {
+        let text = Text { value: String::new(), span: TextSpan { start: span.end, end: span.end } };
+        XmlNode {
             name: Text { value: name.to_owned(), span: name_span },
             attributes,
             children: Vec::new(),
@@ -146,7 +146,7 @@ impl XmlReader<'_> {
 
     /// Returns the characters of a tag that are neither in quotes nor allowed outside of them. ASCII characters are
     /// left to the checks of names and values, whose errors are better.
-    fn strays(&self, tag: Span) -> Vec<(Span, XmlMistake)> {
+    fn strays(&self, tag: TextSpan) -> Vec<(TextSpan, XmlMistake)> {
         let text = self.text.get(tag.start..tag.end).unwrap_or_default();
         let mut strays = Vec::new();
         let mut quote = None;
@@ -166,7 +166,7 @@ impl XmlReader<'_> {
         strays
     }
 
-    fn attributes(&mut self, tag: &BytesStart<'_>, span: Span, tag_start: usize) -> Vec<Attribute> {
+    fn attributes(&mut self, tag: &BytesStart<'_>, span: TextSpan, tag_start: usize) -> Vec<XmlAttribute> {
         let mut attributes = Vec::new();
         // The library's search for duplicates takes quadratic time.
         let mut first_spans = BTreeMap::new();
@@ -197,7 +197,7 @@ impl XmlReader<'_> {
             match attribute.normalized_value(XmlVersion::Implicit1_0) {
                 Ok(value) => {
                     let value = Text { value: value.into_owned(), span: value_span };
-                    attributes.push(Attribute { name, value });
+                    attributes.push(XmlAttribute { name, value });
                 }
                 Err(error) => self.bad_value(error, value_span),
             }
@@ -215,27 +215,23 @@ impl XmlReader<'_> {
             AttrError::Duplicated(at, _) => (at, "an attribute is given twice"),
         };
         let start = (tag_start + at).min(tag_end);
-        self.mistake(Span { start, end: start + 1 }, XmlMistake::Syntax(text.to_owned()));
+        self.mistake(TextSpan { start, end: start + 1 }, XmlMistake::Syntax(text.to_owned()));
     }
 
     /// Reports an invalid reference in an attribute's value.
-    fn bad_value(&mut self, error: Error, value: Span) {
-        let inside = |range: std::ops::Range<usize>| Span {
-            start: value.start + range.start,
-            end: value.start + range.end,
-        };
-        match error {
+    fn bad_value(&mut self, error: Error, value: TextSpan) {
+        let (range, mistake) = match error {
             Error::Escape(EscapeError::UnrecognizedEntity(range, name)) => {
-                self.mistake(inside(range), XmlMistake::UnknownEntity { name });
+                (range, XmlMistake::UnknownEntity { name })
             }
-            Error::Escape(EscapeError::UnterminatedEntity(range)) => {
-                self.mistake(inside(range), XmlMistake::BareAmpersand);
-            }
-            other => self.mistake(value, XmlMistake::Syntax(other.to_string())),
-        }
+            Error::Escape(EscapeError::UnterminatedEntity(range)) => (range, XmlMistake::BareAmpersand),
+            other => return self.mistake(value, XmlMistake::Syntax(other.to_string())),
+        };
+        let span = TextSpan { start: value.start + range.start, end: value.start + range.end };
+        self.mistake(span, mistake);
     }
 
-    fn reference(&mut self, reference: &BytesRef<'_>, span: Span) {
+    fn reference(&mut self, reference: &BytesRef<'_>, span: TextSpan) {
         let name: &str = reference;
         match reference.resolve_char_ref() {
             Ok(Some(letter)) if !is_of_xml(letter) => {
@@ -251,7 +247,7 @@ impl XmlReader<'_> {
     }
 
     /// Checks the declared encoding, which only matters if the file is not ASCII.
-    fn declaration(&mut self, declaration: &BytesDecl<'_>, span: Span) {
+    fn declaration(&mut self, declaration: &BytesDecl<'_>, span: TextSpan) {
         if let Some(Ok(encoding)) = declaration.encoding()
             && !encoding.eq_ignore_ascii_case("utf-8")
             && !encoding.eq_ignore_ascii_case("utf8")
@@ -262,7 +258,7 @@ impl XmlReader<'_> {
     }
 
     /// Appends text to the innermost open element.
-    fn append(&mut self, text: &str, span: Span) {
+    fn append(&mut self, text: &str, span: TextSpan) {
         let blank = text.trim().is_empty();
         let Some(node) = self.open.last_mut() else {
             let known = self.mistakes.iter().any(|(_, mistake)| *mistake == XmlMistake::TextOutsideRoot);
@@ -275,12 +271,12 @@ impl XmlReader<'_> {
             let span = trimmed(self.text, span);
             let first = node.text.value.trim().is_empty();
             node.text.span =
-                Span { start: if first { span.start } else { node.text.span.start }, end: span.end };
+                TextSpan { start: if first { span.start } else { node.text.span.start }, end: span.end };
         }
         node.text.value.push_str(text);
     }
 
-    fn end(&mut self, tag: &BytesEnd<'_>, span: Span) {
+    fn end(&mut self, tag: &BytesEnd<'_>, span: TextSpan) {
         let found = tag.name().0;
         if let Some((at, character)) = found.char_indices().find(|(_, character)| is_invisible(*character)) {
             let start = self.span_of(found, span).start + at;
@@ -304,7 +300,7 @@ impl XmlReader<'_> {
 
     /// Handles an end tag without an open element of its name: it is either a misspelling of the innermost element's
     /// end tag, or superfluous.
-    fn stray_end(&mut self, found: &str, span: Span) {
+    fn stray_end(&mut self, found: &str, span: TextSpan) {
         let found = found.to_owned();
         match self.open.pop() {
             Some(node) if nearest(&found, [node.name.value.as_str()]).is_some() => {
@@ -323,7 +319,7 @@ impl XmlReader<'_> {
     }
 
     /// Adds a complete node to its parent.
-    fn close(&mut self, node: Node) {
+    fn close(&mut self, node: XmlNode) {
         match self.open.last_mut() {
             Some(parent) => parent.children.push(node),
             None => self.roots.push(node),
@@ -338,8 +334,8 @@ impl XmlReader<'_> {
 }
 
 /// Returns the position of a character.
-fn place(start: usize, character: char) -> Span {
-    Span { start, end: start + character.len_utf8() }
+fn place(start: usize, character: char) -> TextSpan {
+    TextSpan { start, end: start + character.len_utf8() }
 }
 
 /// Returns a name up to its first invisible character: probably the intended name.
@@ -352,10 +348,10 @@ fn offset(position: u64) -> usize {
 }
 
 /// Returns a span without the blanks at its ends.
-fn trimmed(text: &str, span: Span) -> Span {
+fn trimmed(text: &str, span: TextSpan) -> TextSpan {
     let part = text.get(span.start..span.end).unwrap_or_default();
     let start = span.start + (part.len() - part.trim_start().len());
-    Span { start, end: start + part.trim().len() }
+    TextSpan { start, end: start + part.trim().len() }
 }
 
 #[cfg(test)]
@@ -365,10 +361,10 @@ mod tests {
     #[test]
     fn every_piece_has_its_position() {
         let text = "<?xml version=\"1.0\"?>\n<a b = 'c&amp;d'>  x &#65; <![CDATA[<y>]]> <e/></a>";
-        let source = Source::new("a.xml", text);
+        let source = SourceText::new("a.xml", text);
         let roots = read(&source).unwrap();
         let [a] = roots.as_slice() else { panic!("one root") };
-        let at = |span: Span| &text[span.start..span.end];
+        let at = |span: TextSpan| &text[span.start..span.end];
         assert_eq!((at(a.name.span), a.name.value.as_str()), ("a", "a"));
         let b = a.attribute("b").unwrap();
         assert_eq!((at(b.name.span), at(b.value.span), b.value.value.as_str()), ("b", "c&amp;d", "c&d"));

@@ -157,10 +157,11 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str, subject: Subject) -> Reader<'t> {
-        let is_unended = || {
+        let mut is_unended = false;
+        if subject == Subject::Unknown {
             let last = tokens_of_any(text).last().filter(|token| token.kind == TokenKind::Unknown);
-            last.is_some_and(|token| token.raw(text).starts_with(['\'', '"', '$']))
-        };
+            is_unended = last.is_some_and(|token| token.raw(text).starts_with(['\'', '"', '$']));
+        }
         Reader {
             text,
             subject,
@@ -174,7 +175,7 @@ impl<'t> Reader<'t> {
             is_after_token: false,
             has_passwords: false,
             is_about_users: false,
-            is_unended: subject == Subject::Unknown && is_unended(),
+            is_unended,
             is_torn: false,
         }
     }
@@ -210,19 +211,21 @@ impl<'t> Reader<'t> {
 
     /// Returns whether a word may be a value, or a part of one.
     fn is_value(&self, word: &str) -> bool {
-        let is_keyword = || {
-            let known = OF_USERS.iter().any(|known| known.eq_ignore_ascii_case(word));
-            known || is_reserved(word) || is_about_users(word)
-        };
         let is_password = self.has_passwords && is_about_passwords(self.last) && !is_reserved(word);
-        let is_in_doubt = self.has_passwords || self.is_torn && self.last != ".";
         let is_marker = self.last == ":"
             && self.is_adjacent
             && matches!(self.before_last, "(" | "," | "=" | "<" | ">" | "<=" | ">=" | "+" | "-" | "[");
         if is_marker {
             return false;
         }
-        self.is_glued || self.is_value_expected() || is_password || is_in_doubt && !is_keyword()
+        if self.is_glued || self.is_value_expected() || is_password {
+            return true;
+        }
+        let is_in_doubt = self.has_passwords || self.is_torn && self.last != ".";
+        is_in_doubt
+            && !is_reserved(word)
+            && !is_about_users(word)
+            && !OF_USERS.iter().any(|known| known.eq_ignore_ascii_case(word))
     }
 
     fn is_value_expected(&self) -> bool {

@@ -160,8 +160,9 @@ impl Lexer<'_> {
                 _ => break,
             }
         }
-        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        (length > from && !is_word(self.byte(length))).then_some(length)
+        let next = self.byte(length);
+        let ends_word = !next.is_ascii_alphanumeric() && next != b'_';
+        (length > from && ends_word).then_some(length)
     }
 
     /// Scans a number. `from` is the offset of its first digit.

@@ -37,6 +37,7 @@ pub struct OpenConnections {
 }
 
 impl OpenConnections {
+    /// Returns the number of open connections.
     pub fn count(&self) -> usize {
         self.connections.taken()
     }
@@ -48,6 +49,7 @@ impl OpenConnections {
 }
 
 impl Admission {
+    /// Creates an `Admission` with the limits of [`crate::limits`].
     pub fn new(shutdown: ShutdownSignal) -> Admission {
         Admission::limited(shutdown, ConnectionLimits::default())
     }

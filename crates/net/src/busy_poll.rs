@@ -55,12 +55,11 @@ impl BusyPoll {
     /// Starts the tasks, which run as long as the runtime.
     pub fn start() -> BusyPoll {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let start_one = |_| {
-            let requests = Arc::<Requests>::default();
+        let tasks: Vec<Arc<Requests>> = (0..TASKS.min(processors)).map(|_| Arc::default()).collect();
+        for requests in &tasks {
             tokio::spawn(keep_awake(requests.clone()));
-            requests
-        };
-        BusyPoll((0..TASKS.min(processors)).map(start_one).collect())
+        }
+        BusyPoll(tasks)
     }
 
     /// Records that a client has sent something.

@@ -14,33 +14,42 @@ use tokio::time::{Instant, sleep_until};
 use crate::client_stream::{ClientStream, ROOM_MIN};
 use crate::close_request::{CloseRequest, Scarcity};
 use crate::connection_limits::ConnectionLimits;
-use crate::connections::Place;
+use crate::connections::ConnectionPlace;
 use crate::memory_budget::{HoldError, Share};
-use crate::pace::Pace;
+use crate::pace::ClientPace;
 use base::util::allocation::buffer_of;
 use base::util::meter::ClientPresence;
 
 /// Why the server ends a connection.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
+    /// The stream failed, or the client closed it in the middle of a message.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// A message arrives too slowly; the minimum rate in bytes a second.
     #[error("the client sends a message more slowly than {0} bytes a second")]
     SlowMessage(u64),
+    /// The client reads too slowly; the minimum rate in bytes a second.
     #[error("the client reads its replies more slowly than {0} bytes a second")]
     SlowReader(u64),
+    /// The handshake was not completed within this time.
     #[error(
         "the client did not complete the handshake within {0:?}: STARTUP, and the login if one is required"
     )]
     SlowHandshake(Duration),
+    /// The client sent nothing for this time.
     #[error("the client was silent for {0:?}, which is the limit of --idle-timeout")]
     Idle(Duration),
+    /// A new connection needs the place of this one.
     #[error("too many connections: this one is the oldest without a completed handshake, login or request")]
     NoPlace,
+    /// Others wait for the memory of this connection.
     #[error("other connections need the memory of this connection's unfinished messages and unread replies")]
     NoMemory,
+    /// A stopping server does not wait for its client.
     #[error("the server stops, and the client reads no replies")]
     Stopping,
+    /// There is no memory for a message or reply.
     #[error(transparent)]
     Full(HoldError),
 }
@@ -85,15 +94,18 @@ pub enum Expected {
 
 /// The pace in one direction, against the usual limits and against those for scarce memory.
 #[derive(Debug, Clone, Copy)]
-struct Progress {
-    usual: Pace,
-    scarce: Pace,
+struct StreamProgress {
+    usual: ClientPace,
+    scarce: ClientPace,
 }
 
-impl Progress {
-    fn begin(limits: &ConnectionLimits) -> Progress {
+impl StreamProgress {
+    fn begin(limits: &ConnectionLimits) -> StreamProgress {
         let now = Instant::now();
-        Progress { usual: Pace::begin(limits.pace, now), scarce: Pace::begin(limits.scarce_pace, now) }
+        StreamProgress {
+            usual: ClientPace::begin(limits.pace, now),
+            scarce: ClientPace::begin(limits.scarce_pace, now),
+        }
     }
 
     /// Adds bytes that have moved. If the connection was asked to close because its client stalled, it may stay: the
@@ -113,18 +125,26 @@ impl Progress {
 pub struct ClientLink {
     stream: ClientStream,
     limits: ConnectionLimits,
-    pub place: Place,
+    /// Its place among all connections.
+    pub place: ConnectionPlace,
+    /// Its share of the memory for messages and replies.
     pub share: Share,
     /// The pace of the message that has begun to arrive.
-    receiving: Option<Progress>,
+    receiving: Option<StreamProgress>,
     /// The pace of the reply that the client has not read completely.
-    sending: Option<Progress>,
+    sending: Option<StreamProgress>,
     /// The deadline of the handshake; `None` once it is complete.
     handshake_until: Option<Instant>,
 }
 
 impl ClientLink {
-    pub fn new(stream: ClientStream, limits: ConnectionLimits, place: Place, share: Share) -> ClientLink {
+    /// Makes a link for an accepted stream.
+    pub fn new(
+        stream: ClientStream,
+        limits: ConnectionLimits,
+        place: ConnectionPlace,
+        share: Share,
+    ) -> ClientLink {
         ClientLink { stream, limits, place, share, receiving: None, sending: None, handshake_until: None }
     }
 
@@ -152,7 +172,7 @@ impl ClientLink {
     /// bytes are lost.
     pub async fn receive(&mut self, input: &mut BytesMut, expected: Expected) -> Result<usize, LinkError> {
         if expected == Expected::Rest {
-            self.receiving.get_or_insert_with(|| Progress::begin(&self.limits));
+            self.receiving.get_or_insert_with(|| StreamProgress::begin(&self.limits));
         }
         let (deadline, late) = self.receive_deadline(expected);
         let is_watched = deadline.is_some() || self.share.held() > 0 || !self.place.is_proven();
@@ -215,7 +235,7 @@ impl ClientLink {
     }
 
     fn begin_to_send(&mut self) -> Instant {
-        let progress = self.sending.get_or_insert_with(|| Progress::begin(&self.limits));
+        let progress = self.sending.get_or_insert_with(|| StreamProgress::begin(&self.limits));
         self.share.wait_for_client(Some(progress.scarce.until()));
         progress.usual.until()
     }
@@ -249,7 +269,7 @@ impl ClientLink {
         Ok(())
     }
 
-    /// Returns the bytes that the budget counts: buffers up to `Place::free_bytes` are free.
+    /// Returns the bytes that the budget counts: buffers up to `ConnectionPlace::free_bytes` are free.
     pub fn counted(&self, held: HeldBytes) -> usize {
         let free = self.place.free_bytes();
         [held.received, held.replies].iter().filter(|bytes| **bytes > free).sum()
@@ -306,6 +326,7 @@ pub fn enlarge(buffer: &mut BytesMut, capacity: usize) -> Result<(), HoldError> 
 pub enum Missing {
     /// The length of the message is known.
     Exactly(usize),
+    /// Only the length of a part is known.
     AtLeast(usize),
 }
 
@@ -334,6 +355,7 @@ pub struct HeldBytes {
 }
 
 impl HeldBytes {
+    /// Returns the sum with further bytes of messages.
     #[must_use]
     pub fn with_received(self, more: usize) -> HeldBytes {
         HeldBytes { received: self.received + more, ..self }

@@ -35,12 +35,14 @@ pub fn give_back(buffer: &mut BytesMut, bytes_max: usize) {
 /// A client's stream. Written bytes may be buffered until a flush.
 #[derive(Debug)]
 pub enum ClientStream {
+    /// Without TLS.
     Plain(TcpStream),
     /// TLS, after the handshake. Boxed because it takes a thousand bytes, and most clients do not use it.
     Tls(Box<ServerTls>),
 }
 
 impl ClientStream {
+    /// Returns whether the client uses TLS.
     pub fn is_encrypted(&self) -> bool {
         matches!(self, ClientStream::Tls(_))
     }

@@ -64,6 +64,7 @@ impl CloseRequest {
         }
     }
 
+    /// Returns whether the connection is asked to close.
     pub fn is_asked(&self) -> bool {
         self.reason.load(Ordering::Acquire) != NOT_ASKED
     }

@@ -11,6 +11,8 @@ pub struct ConnectionMetrics {
     pub closed_by_server: Counter,
     /// Connections that the client or the network ended in the middle of something.
     pub lost: Counter,
+    /// TLS handshakes that were completed.
     pub handshakes_ok: Counter,
+    /// TLS handshakes that failed, or took too long.
     pub handshakes_failed: Counter,
 }

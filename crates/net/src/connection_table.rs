@@ -20,8 +20,11 @@ pub enum ClientKind {
     Unknown,
     /// Thrift, in calls that do not show the API generation.
     Thrift,
+    /// Thrift of 0.3.
     Thrift03,
+    /// Thrift of 0.4 to 0.6.
     Thrift04,
+    /// Thrift of 0.7 and later.
     Thrift07,
     /// The native protocol.
     Native,
@@ -62,10 +65,10 @@ impl ClientKind {
 
 /// The connections of all ports.
 #[derive(Debug, Default)]
-pub struct ConnectionTable(Mutex<Rows>);
+pub struct ConnectionTable(Mutex<EntryRows>);
 
 #[derive(Debug, Default)]
-struct Rows {
+struct EntryRows {
     next_number: u64,
     by_number: BTreeMap<u64, Arc<ConnectionRecord>>,
 }
@@ -92,10 +95,15 @@ pub struct ConnectionEntry {
 /// An open connection, as it was when the table was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectedClient {
+    /// The address of the client.
     pub peer: SocketAddr,
+    /// Whether it uses TLS.
     pub is_encrypted: bool,
+    /// The time since it was accepted.
     pub open_for: Duration,
+    /// Its protocol.
     pub kind: ClientKind,
+    /// The requests that it has sent.
     pub requests: u64,
     /// The user of its last login.
     pub user: Option<String>,

@@ -21,11 +21,11 @@ const AGAIN_AFTER: Duration = Duration::from_millis(100);
 /// All places. Each listener has a clone of it.
 #[derive(Debug, Clone)]
 pub struct Connections {
-    table: Arc<Table>,
+    table: Arc<PlaceTable>,
 }
 
 #[derive(Debug)]
-struct Table {
+struct PlaceTable {
     places: usize,
     free: Arc<Semaphore>,
     unproven_max: usize,
@@ -50,8 +50,8 @@ impl Unproven {
 
 /// The place of one connection. Dropping it frees the place.
 #[derive(Debug)]
-pub struct Place {
-    table: Arc<Table>,
+pub struct ConnectionPlace {
+    table: Arc<PlaceTable>,
     /// `None` once the connection is proven.
     number: Option<u64>,
     close_request: Arc<CloseRequest>,
@@ -63,7 +63,7 @@ impl Connections {
     pub fn new(connections_max: usize, unproven_max: usize) -> Connections {
         let places = connections_max.clamp(1, Semaphore::MAX_PERMITS);
         let free = Arc::new(Semaphore::new(places));
-        Connections { table: Arc::new(Table { places, free, unproven_max, unproven: Mutex::default() }) }
+        Connections { table: Arc::new(PlaceTable { places, free, unproven_max, unproven: Mutex::default() }) }
     }
 
     /// Returns the number of taken places.
@@ -73,7 +73,7 @@ impl Connections {
 
     /// Waits for a place for a new connection. `None` if the semaphore is closed, which never happens while the server
     /// runs.
-    pub async fn enter(&self) -> Option<Place> {
+    pub async fn enter(&self) -> Option<ConnectionPlace> {
         let permit = self.permit().await?;
         let close_request = Arc::<CloseRequest>::default();
         let mut unproven = self.table.unproven.lock();
@@ -83,7 +83,12 @@ impl Connections {
         if unproven.by_number.len() > self.table.unproven_max {
             unproven.ask_oldest();
         }
-        Some(Place { table: self.table.clone(), number: Some(number), close_request, _permit: permit })
+        Some(ConnectionPlace {
+            table: self.table.clone(),
+            number: Some(number),
+            close_request,
+            _permit: permit,
+        })
     }
 
     async fn permit(&self) -> Option<OwnedSemaphorePermit> {
@@ -102,7 +107,7 @@ impl Connections {
     }
 }
 
-impl Place {
+impl ConnectionPlace {
     /// Records that the client has completed its handshake, its login or its first request. If the connection was asked
     /// to close for a new connection before that, it stays open, and the server asks another connection if it still
     /// needs a place.
@@ -113,6 +118,7 @@ impl Place {
         }
     }
 
+    /// Returns whether it has completed a handshake, a login or a request.
     pub fn is_proven(&self) -> bool {
         self.number.is_none()
     }
@@ -130,7 +136,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         self.prove();
     }
@@ -143,7 +149,7 @@ mod tests {
     use super::*;
 
     /// Enters while there is a free place.
-    fn enter(connections: &Connections) -> Place {
+    fn enter(connections: &Connections) -> ConnectionPlace {
         connections.enter().now_or_never().flatten().unwrap()
     }
 

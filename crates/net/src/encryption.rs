@@ -72,8 +72,10 @@ impl Encryption {
         &self,
         work: impl Future<Output = Result<T, ConnectionEnd>>,
     ) -> Result<T, ConnectionEnd> {
-        let slow = |_| closed(HandshakeError::TooSlow(self.patience));
-        timeout(self.patience, work).await.map_err(slow)?
+        match timeout(self.patience, work).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(closed(HandshakeError::TooSlow(self.patience))),
+        }
     }
 
     async fn shake_hands(&self, stream: TcpStream) -> Result<ClientStream, ConnectionEnd> {

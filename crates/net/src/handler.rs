@@ -8,23 +8,27 @@ use crate::busy_poll::BusyPoll;
 use crate::client_stream::ClientStream;
 use crate::connection_limits::ConnectionLimits;
 use crate::connection_table::ConnectionEntry;
-use crate::connections::Place;
+use crate::connections::ConnectionPlace;
 use crate::memory_budget::MemoryBudget;
 use crate::shutdown::ShutdownSignal;
 
 /// An accepted client, and the state that its connection shares with all others.
 pub struct Client {
+    /// The stream, after a TLS handshake if it uses TLS.
     pub stream: ClientStream,
+    /// The address of the client.
     pub peer: SocketAddr,
     /// The address of the server that the client connected to.
     pub local: SocketAddr,
     /// Its place among all connections.
-    pub place: Place,
+    pub place: ConnectionPlace,
     /// Its row in the table of connections.
     pub entry: ConnectionEntry,
+    /// Time limits and rates.
     pub limits: ConnectionLimits,
     /// The memory for messages and replies of all connections.
     pub budget: MemoryBudget,
+    /// Reports the shutdown of the server, which waits until all signals are dropped.
     pub shutdown: ShutdownSignal,
     /// To be called for each request.
     pub busy_poll: BusyPoll,

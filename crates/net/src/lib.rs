@@ -9,6 +9,7 @@
 //! ```
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![warn(missing_docs)]
 
 mod admission;
 mod busy_poll;
@@ -45,7 +46,7 @@ pub use close_request::{CloseRequest, Scarcity};
 pub use connection_limits::ConnectionLimits;
 pub use connection_metrics::ConnectionMetrics;
 pub use connection_table::{ClientKind, ConnectedClient, ConnectionEntry, ConnectionTable};
-pub use connections::{Connections, Place};
+pub use connections::{ConnectionPlace, Connections};
 pub use encryption::Encryption;
 pub use handler::{Client, ConnectionEnd, ConnectionHandler, Conversation};
 pub use listener::{ListenError, Listener, check_address, keep_alive};

@@ -11,10 +11,10 @@ use crate::admission::Admission;
 use crate::client_link::LinkError;
 use crate::client_stream::ClientStream;
 use crate::connection_metrics::ConnectionMetrics;
-use crate::connections::Place;
+use crate::connections::ConnectionPlace;
 use crate::handler::{Client, ConnectionEnd, ConnectionHandler};
 use crate::limits::{KEEPALIVE_IDLE_S, KEEPALIVE_INTERVAL_S, KEEPALIVE_PROBES, LOG_PERIOD_S};
-use crate::repeated_lines::{Line, RepeatedLines};
+use crate::repeated_lines::{LineTreatment, RepeatedLines};
 
 /// Connections that the operating system queues for the listener.
 const BACKLOG: i32 = 4096;
@@ -25,7 +25,9 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen on {address}: {source}")]
 pub struct ListenError {
+    /// The address as it was given.
     pub address: String,
+    /// The reason.
     #[source]
     pub source: std::io::Error,
 }
@@ -132,7 +134,7 @@ fn bind_one(address: SocketAddr) -> std::io::Result<TcpListener> {
 async fn serve(
     stream: TcpStream,
     peer: SocketAddr,
-    place: Place,
+    place: ConnectionPlace,
     handler: &dyn ConnectionHandler,
     mut admission: Admission,
 ) -> Result<(), ConnectionEnd> {
@@ -189,7 +191,7 @@ pub fn keep_alive(stream: &TcpStream) -> std::io::Result<()> {
 /// period ends.
 fn is_counted(kind: &str, lines: &Arc<RepeatedLines>) -> bool {
     let line = lines.record(kind);
-    if line == Line::BeginsPeriod {
+    if line == LineTreatment::BeginsPeriod {
         let lines = lines.clone();
         tokio::spawn(async move {
             let period = Duration::from_secs(LOG_PERIOD_S);
@@ -197,7 +199,7 @@ fn is_counted(kind: &str, lines: &Arc<RepeatedLines>) -> bool {
             lines.end_period(period).iter().for_each(|line| tracing::info!("{line}"));
         });
     }
-    line == Line::Counted
+    line == LineTreatment::Counted
 }
 
 /// Logs why a connection ended: lost connections at debug level, connections that the server closed at info level.

@@ -48,10 +48,12 @@ const NEVER: u64 = u64::MAX;
 /// Why a share has not grown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HoldError {
+    /// All memory for messages is taken; the limit in bytes.
     #[error(
         "messages and replies of all clients take {0} bytes of memory, which is the limit: try again later"
     )]
     Full(usize),
+    /// The operating system refused a buffer of this many bytes.
     #[error("the server has no memory for a buffer of {0} bytes: try again later")]
     Refused(usize),
     /// The connection was asked to close while it waited.
@@ -74,21 +76,21 @@ struct Pool {
     /// One permit for each large reply that may be made again at the same time.
     turns: Arc<Semaphore>,
     started: Instant,
-    holders: Mutex<Holders>,
+    holders: Mutex<BudgetHolders>,
 }
 
 /// The shares that hold memory or wait for it, by number. Numbers only grow.
 #[derive(Debug, Default)]
-struct Holders {
+struct BudgetHolders {
     next_number: u64,
-    by_number: BTreeMap<u64, Arc<Holder>>,
+    by_number: BTreeMap<u64, Arc<BudgetHolder>>,
     /// When stalled connections were last looked for.
     looked_at: Option<Instant>,
 }
 
 /// The state of a share that other shares read.
 #[derive(Debug)]
-struct Holder {
+struct BudgetHolder {
     number: u64,
     close_request: Arc<CloseRequest>,
     bytes: AtomicUsize,
@@ -109,7 +111,7 @@ pub struct Share {
     close_request: Arc<CloseRequest>,
     held: usize,
     /// Registered while the share holds memory or waits.
-    holder: Option<Arc<Holder>>,
+    holder: Option<Arc<BudgetHolder>>,
 }
 
 impl Default for MemoryBudget {
@@ -201,7 +203,7 @@ impl Pool {
 
     /// Returns the share that must give up if the waiting shares block each other: the last one that holds memory, if the first
     /// one cannot get its memory until another share gives up.
-    fn last_of_a_deadlock<'a>(&self, holders: &'a Holders) -> Option<&'a Arc<Holder>> {
+    fn last_of_a_deadlock<'a>(&self, holders: &'a BudgetHolders) -> Option<&'a Arc<BudgetHolder>> {
         let mut waiting: Vec<_> = holders.by_number.values().filter(|holder| holder.is_waiting()).collect();
         waiting.sort_unstable_by_key(|holder| holder.turn.load(Ordering::Relaxed));
         let held: usize = waiting.iter().map(|holder| holder.bytes.load(Ordering::Relaxed)).sum();
@@ -213,16 +215,16 @@ impl Pool {
     }
 }
 
-impl Holder {
+impl BudgetHolder {
     fn is_waiting(&self) -> bool {
         self.wants.load(Ordering::Relaxed) > 0
     }
 }
 
 /// Ends the wait of a share when dropped, so also when the wait is cancelled.
-struct WaitGuard(Arc<Holder>);
+struct BudgetWaitGuard(Arc<BudgetHolder>);
 
-impl Drop for WaitGuard {
+impl Drop for BudgetWaitGuard {
     fn drop(&mut self) {
         self.0.wants.store(0, Ordering::Relaxed);
     }
@@ -339,7 +341,7 @@ impl Share {
         }
     }
 
-    fn begin_to_wait(&mut self, wants: usize) -> WaitGuard {
+    fn begin_to_wait(&mut self, wants: usize) -> BudgetWaitGuard {
         let turn = {
             let mut holders = self.pool.holders.lock();
             holders.next_number += 1;
@@ -350,16 +352,16 @@ impl Share {
         holder.gives_up.store(false, Ordering::Relaxed);
         holder.turn.store(turn, Ordering::Relaxed);
         holder.wants.store(wants, Ordering::Relaxed);
-        WaitGuard(holder)
+        BudgetWaitGuard(holder)
     }
 
     /// Registers the share, so that other shares see its state.
-    fn enter(&mut self) -> Arc<Holder> {
+    fn enter(&mut self) -> Arc<BudgetHolder> {
         let Share { pool, close_request, holder, .. } = self;
         let entered = holder.get_or_insert_with(|| {
             let mut holders = pool.holders.lock();
             holders.next_number += 1;
-            let holder = Arc::new(Holder {
+            let holder = Arc::new(BudgetHolder {
                 number: holders.next_number,
                 close_request: close_request.clone(),
                 bytes: AtomicUsize::new(0),

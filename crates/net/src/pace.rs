@@ -17,21 +17,23 @@ use tokio::time::Instant;
 /// A minimum rate, and the pause that is allowed in spite of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PaceLimits {
+    /// The longest pause.
     pub grace: Duration,
+    /// The minimum rate in bytes a second.
     pub bytes_per_s: u64,
 }
 
 /// The credit of a client. The client is too slow from `until` on, unless more bytes move.
 #[derive(Debug, Clone, Copy)]
-pub struct Pace {
+pub struct ClientPace {
     limits: PaceLimits,
     until: Instant,
 }
 
-impl Pace {
+impl ClientPace {
     /// Starts with the full credit.
-    pub fn begin(limits: PaceLimits, now: Instant) -> Pace {
-        Pace { limits, until: now + limits.grace }
+    pub fn begin(limits: PaceLimits, now: Instant) -> ClientPace {
+        ClientPace { limits, until: now + limits.grace }
     }
 
     /// Adds the credit for `bytes`.
@@ -62,7 +64,7 @@ mod tests {
     /// Returns after how many seconds a client is too slow that moves `bytes_per_s` each second.
     fn ends_after(bytes_per_s: usize) -> Option<u64> {
         let start = Instant::now();
-        let mut pace = Pace::begin(LIMITS, start);
+        let mut pace = ClientPace::begin(LIMITS, start);
         (1..10_000).find(|second| {
             let now = start + Duration::from_secs(*second);
             let is_too_slow = now > pace.until();
@@ -82,7 +84,7 @@ mod tests {
     #[test]
     fn the_credit_never_exceeds_the_initial_credit() {
         let start = Instant::now();
-        let mut pace = Pace::begin(LIMITS, start);
+        let mut pace = ClientPace::begin(LIMITS, start);
         for bytes in [1 << 30, usize::MAX] {
             pace.progress(bytes, start);
             assert_eq!(pace.until(), start + LIMITS.grace);
@@ -92,7 +94,7 @@ mod tests {
     #[test]
     fn time_without_waiting_for_the_client_does_not_count() {
         let start = Instant::now();
-        let mut pace = Pace::begin(LIMITS, start);
+        let mut pace = ClientPace::begin(LIMITS, start);
         pace.leave_out(Duration::from_secs(5));
         assert_eq!(pace.until(), start + LIMITS.grace + Duration::from_secs(5));
     }

@@ -22,7 +22,7 @@ pub struct RepeatedLines {
 
 /// The treatment of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
+pub enum LineTreatment {
     /// Log it, and let a task call [`RepeatedLines::end_period`] later: it begins a period.
     BeginsPeriod,
     /// Log it.
@@ -33,7 +33,7 @@ pub enum Line {
 
 impl RepeatedLines {
     /// Records a line of a kind. Returns the treatment of the line.
-    pub fn record(&self, kind: &str) -> Line {
+    pub fn record(&self, kind: &str) -> LineTreatment {
         let mut end = kind.len().min(LOG_KIND_BYTES_MAX);
         while !kind.is_char_boundary(end) {
             end -= 1;
@@ -42,15 +42,15 @@ impl RepeatedLines {
         let mut kinds = self.kinds.lock();
         if let Some(count) = kinds.get_mut(kind) {
             *count += 1;
-            return Line::Counted;
+            return LineTreatment::Counted;
         }
         let is_first = kinds.is_empty();
         if kinds.len() >= LOG_KINDS_MAX {
             *kinds.entry(OTHERS.to_owned()).or_default() += 1;
-            return Line::Counted;
+            return LineTreatment::Counted;
         }
         kinds.insert(kind.to_owned(), 0);
-        if is_first { Line::BeginsPeriod } else { Line::Log }
+        if is_first { LineTreatment::BeginsPeriod } else { LineTreatment::Log }
     }
 
     /// Ends a period of the length `period`, and returns the lines that summarize it.
@@ -58,8 +58,10 @@ impl RepeatedLines {
         let mut repeated: Vec<_> = self.kinds.lock().drain().filter(|(_, count)| *count > 0).collect();
         repeated.sort_unstable();
         let seconds = period.as_secs();
-        let line = |(kind, count)| format!("{kind}: and {count} more like it in the last {seconds} s");
-        repeated.into_iter().map(line).collect()
+        let lines = repeated.into_iter();
+        lines
+            .map(|(kind, count)| format!("{kind}: and {count} more like it in the last {seconds} s"))
+            .collect()
     }
 }
 
@@ -73,10 +75,10 @@ mod tests {
     fn the_first_line_of_a_period_is_logged_and_the_others_are_counted() {
         let lines = RepeatedLines::default();
         for _ in 0..2 {
-            assert_eq!(lines.record("a"), Line::BeginsPeriod);
-            assert_eq!(lines.record("b"), Line::Log);
+            assert_eq!(lines.record("a"), LineTreatment::BeginsPeriod);
+            assert_eq!(lines.record("b"), LineTreatment::Log);
             for _ in 0..3212 {
-                assert_eq!(lines.record("a"), Line::Counted);
+                assert_eq!(lines.record("a"), LineTreatment::Counted);
             }
             assert_eq!(lines.end_period(MINUTE), ["a: and 3212 more like it in the last 60 s"]);
         }

@@ -29,6 +29,7 @@ impl Default for Shutdown {
 }
 
 impl Shutdown {
+    /// Makes a shutdown that has not begun.
     pub fn new() -> Shutdown {
         let (sender, is_ending) = watch::channel(false);
         let (still_here, all_left) = mpsc::channel(1);
@@ -65,6 +66,7 @@ impl ShutdownSignal {
         self.waiting = None;
     }
 
+    /// Returns whether the shutdown has begun.
     pub fn is_ending(&self) -> bool {
         *self.is_ending.borrow()
     }

@@ -1,5 +1,6 @@
 //! TLS of servers and clients: reads certificates and keys, and does the handshakes.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -11,7 +12,7 @@ use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVe
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use tokio_rustls::rustls::server::{VerifierBuilderError, WebPkiClientVerifier, danger::ClientCertVerifier};
+use tokio_rustls::rustls::server::{WebPkiClientVerifier, danger::ClientCertVerifier};
 use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{
     self, AlertDescription, ClientConfig, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme,
@@ -109,19 +110,22 @@ fn server_config(options: &ClientEncryption) -> Result<ServerConfig, TlsError> {
     })
 }
 
+fn wrong_authorities(file: &Path, reason: &dyn Display) -> TlsError {
+    TlsError::Authorities { file: file.to_owned(), reason: reason.to_string() }
+}
+
 /// Returns the verifier of client certificates, which must be signed by an authority in `file`.
 fn verifier(file: &Path, is_required: bool) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
-    let wrong = |reason: String| TlsError::Authorities { file: file.to_owned(), reason };
     let mut authorities = RootCertStore::empty();
     for certificate in certificates(file)? {
-        authorities.add(certificate).map_err(|error| wrong(error.to_string()))?;
+        authorities.add(certificate).map_err(|error| wrong_authorities(file, &error))?;
     }
     let provider = Arc::new(ring::default_provider());
     let mut builder = WebPkiClientVerifier::builder_with_provider(Arc::new(authorities), provider);
     if !is_required {
         builder = builder.allow_unauthenticated();
     }
-    builder.build().map_err(|error: VerifierBuilderError| wrong(error.to_string()))
+    builder.build().map_err(|error| wrong_authorities(file, &error))
 }
 
 /// Reads the files and returns a client configuration for TLS 1.2 and 1.3.
@@ -132,12 +136,11 @@ fn client_config(trust: &ServerTrust) -> Result<ClientConfig, TlsError> {
     let provider = Arc::new(ring::default_provider());
     let known = certificates(&trust.authorities)?;
     let mut roots = RootCertStore::empty();
-    let wrong = |reason: String| TlsError::Authorities { file: trust.authorities.clone(), reason };
     for certificate in &known {
-        roots.add(certificate.clone()).map_err(|error| wrong(error.to_string()))?;
+        roots.add(certificate.clone()).map_err(|error| wrong_authorities(&trust.authorities, &error))?;
     }
     let signed = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone()).build();
-    let signed = signed.map_err(|error| wrong(error.to_string()))?;
+    let signed = signed.map_err(|error| wrong_authorities(&trust.authorities, &error))?;
     let builder = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS12, &TLS13])
         .map_err(|why| TlsError::Protocol(why.to_string()))?

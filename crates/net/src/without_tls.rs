@@ -14,6 +14,7 @@ pub type ServerTls = TcpStream;
 /// The type that encrypted streams to servers would have.
 pub type ClientTls = TcpStream;
 
+/// Returns the TCP connection below a stream.
 pub fn socket_of(stream: &ServerTls) -> &TcpStream {
     stream
 }
@@ -28,6 +29,7 @@ impl Acceptor {
         Err(TlsError::NotBuilt)
     }
 
+    /// Never called: no certificate is accepted in this build.
     pub async fn accept(&self, _stream: TcpStream) -> Result<ServerTls, ConnectionEnd> {
         Err(ConnectionEnd::Closed(TlsError::NotBuilt.into()))
     }
@@ -43,10 +45,12 @@ impl Connector {
         Err(TlsError::NotBuilt)
     }
 
+    /// Never called: no connector is made in this build.
     pub fn can_name(&self, _host: &str) -> bool {
         false
     }
 
+    /// Never called: no connector is made in this build.
     pub async fn connect(&self, _host: &str, _stream: TcpStream) -> io::Result<ClientTls> {
         Err(io::Error::other(TlsError::NotBuilt))
     }

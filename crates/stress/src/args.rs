@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::dialect::{Dialect, Target};
-use super::run::{Plan, Stop};
-use super::workload::{COLUMNS_MAX, Operation, ROWS_MAX, Shape};
+use super::dialect::{StressTarget, ThriftDialect};
+use super::run::{Stop, StressPlan};
+use super::workload::{COLUMNS_MAX, ROWS_MAX, StressOperation, WorkloadShape};
 use wire::thrift::frame::Transport;
 
 /// Put a load on a Thrift server and measure it.
@@ -27,7 +27,7 @@ pub(super) enum StressCommand {
     /// Measure a server against a do-nothing server, in alternating rounds.
     Compare(CompareArgs),
     /// The same over the CQL native protocol: prepared INSERT and SELECT of one row.
-    Native(NativeArgs),
+    Native(NativeLoadArgs),
     /// Measure the cost of a gateway: requests through it against requests to the cluster itself.
     Gateway(GatewayArgs),
 }
@@ -42,8 +42,8 @@ pub(super) struct LoadArgs {
     #[arg(long, default_value_t = 9160)]
     port: u16,
     /// The operation of each request. `mixed` is half reads and half inserts.
-    #[arg(long, value_enum, default_value_t = Operation::Insert)]
-    operation: Operation,
+    #[arg(long, value_enum, default_value_t = StressOperation::Insert)]
+    operation: StressOperation,
     /// Columns of a row: inserts choose one of them, and a batch writes all.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=COLUMNS_MAX as i64))]
     columns: u32,
@@ -63,14 +63,14 @@ pub(super) struct LoadArgs {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    data: DataArgs,
+    data: WorkloadArgs,
     #[command(flatten)]
     client: ClientArgs,
 }
 
 /// Where the data is stored, and its shape.
 #[derive(Debug, Clone, Args)]
-pub(super) struct DataArgs {
+pub(super) struct WorkloadArgs {
     #[arg(long, default_value = "Keyspace1")]
     keyspace: String,
     /// Standard1 by default, Super1 with --super.
@@ -96,8 +96,8 @@ pub(super) struct DataArgs {
 #[derive(Debug, Clone, Args)]
 pub(super) struct ClientArgs {
     /// The API generation of the calls: 0.6 has the keyspace in each call, 0.7 and later set it once.
-    #[arg(long, value_enum, default_value_t = Dialect::Keyed)]
-    dialect: Dialect,
+    #[arg(long, value_enum, default_value_t = ThriftDialect::Keyed)]
+    dialect: ThriftDialect,
     /// Framed transport; the default from 0.7 on.
     #[arg(long, conflicts_with = "unframed")]
     framed: bool,
@@ -167,13 +167,13 @@ pub(super) struct CompareArgs {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub data: DataArgs,
+    pub data: WorkloadArgs,
     #[command(flatten)]
     client: ClientArgs,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct NativeArgs {
+pub(super) struct NativeLoadArgs {
     /// The server to measure, as HOST:PORT.
     #[arg(long, value_name = "HOST:PORT")]
     against: String,
@@ -223,7 +223,7 @@ pub(super) struct GatewayArgs {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub data: DataArgs,
+    pub data: WorkloadArgs,
     #[command(flatten)]
     client: ClientArgs,
 }
@@ -231,7 +231,7 @@ pub(super) struct GatewayArgs {
 impl GatewayArgs {
     /// Returns the plan of one operation's rounds through the gateway.
     #[cfg_attr(not(feature = "driver"), allow(dead_code, reason = "only the driver has such rounds"))]
-    pub fn plan(&self, operation: Operation) -> Result<Plan, String> {
+    pub fn plan(&self, operation: StressOperation) -> Result<StressPlan, String> {
         let shape = self.data.shape(self.columns, self.columns);
         let stop = Stop::After(duration(self.seconds)?);
         let plan = self.client.plan(resolve(&self.against)?, &self.data, shape, operation, stop);
@@ -244,7 +244,7 @@ impl GatewayArgs {
     }
 }
 
-impl NativeArgs {
+impl NativeLoadArgs {
     pub fn address(&self) -> Result<SocketAddr, String> {
         resolve(&self.against)
     }
@@ -255,8 +255,8 @@ impl NativeArgs {
 
     /// Returns the defaults, for tests.
     #[cfg(test)]
-    pub fn of(address: &str) -> NativeArgs {
-        NativeArgs {
+    pub fn of(address: &str) -> NativeLoadArgs {
+        NativeLoadArgs {
             against: address.to_owned(),
             rows: 100,
             value_size: 34,
@@ -287,7 +287,7 @@ pub(super) enum Consistency {
 }
 
 impl LoadArgs {
-    pub fn plan(&self) -> Result<Plan, String> {
+    pub fn plan(&self) -> Result<StressPlan, String> {
         let address = match &self.address {
             Some(address) => resolve(address)?,
             None => resolve(&format!("{}:{}", self.host, self.port))?,
@@ -297,7 +297,7 @@ impl LoadArgs {
             None => Stop::After(duration(self.seconds)?),
         };
         let operation = match (self.operation, self.reversed) {
-            (Operation::Slice, true) => Operation::SliceReversed,
+            (StressOperation::Slice, true) => StressOperation::SliceReversed,
             (operation, _) => operation,
         };
         let shape = self.data.shape(self.columns, self.columns);
@@ -313,7 +313,7 @@ impl LoadArgs {
 
 impl CompareArgs {
     /// Returns the plan of one operation's rounds against the measured server.
-    pub fn plan(&self, operation: Operation) -> Result<Plan, String> {
+    pub fn plan(&self, operation: StressOperation) -> Result<StressPlan, String> {
         let shape = self.data.shape(self.columns, self.batch_columns.min(self.columns));
         let stop = Stop::After(duration(self.seconds)?);
         Ok(self.client.plan(resolve(&self.against)?, &self.data, shape, operation, stop))
@@ -325,9 +325,9 @@ impl CompareArgs {
     }
 }
 
-impl DataArgs {
-    fn shape(&self, columns: u32, batch_columns: u32) -> Shape {
-        Shape {
+impl WorkloadArgs {
+    fn shape(&self, columns: u32, batch_columns: u32) -> WorkloadShape {
+        WorkloadShape {
             rows: self.rows,
             columns,
             batch_columns,
@@ -336,9 +336,9 @@ impl DataArgs {
         }
     }
 
-    fn target(&self, dialect: Dialect) -> Target {
+    fn target(&self, dialect: ThriftDialect) -> StressTarget {
         let default_family = if self.super_columns { "Super1" } else { "Standard1" };
-        Target {
+        StressTarget {
             dialect,
             keyspace: self.keyspace.clone(),
             column_family: self.column_family.clone().unwrap_or_else(|| default_family.to_owned()),
@@ -352,13 +352,13 @@ impl ClientArgs {
     fn plan(
         &self,
         address: SocketAddr,
-        data: &DataArgs,
-        shape: Shape,
-        operation: Operation,
+        data: &WorkloadArgs,
+        shape: WorkloadShape,
+        operation: StressOperation,
         stop: Stop,
-    ) -> Plan {
-        let framed = self.framed || (self.dialect == Dialect::Session && !self.unframed);
-        Plan {
+    ) -> StressPlan {
+        let framed = self.framed || (self.dialect == ThriftDialect::Session && !self.unframed);
+        StressPlan {
             address,
             transport: if framed { Transport::Framed } else { Transport::Unframed },
             target: data.target(self.dialect),
@@ -395,7 +395,7 @@ mod tests {
         stress: StressArgs,
     }
 
-    fn plan(line: &str) -> Plan {
+    fn plan(line: &str) -> StressPlan {
         let words = ["stress"].into_iter().chain(line.split_whitespace());
         Tool::try_parse_from(words).unwrap().stress.load.plan().unwrap()
     }
@@ -426,6 +426,6 @@ mod tests {
         let reversed = self::plan("127.0.0.1:1 --super --consistency quorum --operation slice --reversed");
         assert_eq!(reversed.address.port(), 1);
         assert_eq!((&reversed.target.column_family[..], reversed.target.consistency), ("Super1", 2));
-        assert_eq!(reversed.operation, Operation::SliceReversed);
+        assert_eq!(reversed.operation, StressOperation::SliceReversed);
     }
 }

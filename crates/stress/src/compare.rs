@@ -7,20 +7,20 @@
 use super::args::CompareArgs;
 use super::do_nothing_child::DoNothingChild;
 use super::report;
-use super::rounds::{self, Rounds, Row};
-use super::run::{self, Plan};
-use super::workload::Operation;
+use super::rounds::{self, RoundRow, Rounds};
+use super::run::{self, StressPlan};
+use super::workload::StressOperation;
 use base::util::output::report_text;
 
 /// The compared operations.
-const OPERATIONS: [(&str, Operation); 7] = [
-    ("insert", Operation::Insert),
-    ("get", Operation::Read),
-    ("slice_first", Operation::Slice),
-    ("slice_last", Operation::SliceReversed),
-    ("batch", Operation::Batch),
-    ("cql_insert", Operation::CqlInsert),
-    ("cql_select", Operation::CqlSelect),
+const OPERATIONS: [(&str, StressOperation); 7] = [
+    ("insert", StressOperation::Insert),
+    ("get", StressOperation::Read),
+    ("slice_first", StressOperation::Slice),
+    ("slice_last", StressOperation::SliceReversed),
+    ("batch", StressOperation::Batch),
+    ("cql_insert", StressOperation::CqlInsert),
+    ("cql_select", StressOperation::CqlSelect),
 ];
 
 /// Fills the server, runs the rounds and prints the table.
@@ -29,7 +29,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), String> {
     let words = ["--columns", &columns, "--value-size", &value_size];
     let do_nothing = DoNothingChild::start(&words, args.busy_poll)?;
     if !args.no_populate {
-        let filled = run::execute(&args.plan(Operation::Populate)?.populating())?;
+        let filled = run::execute(&args.plan(StressOperation::Populate)?.populating())?;
         report_text!("{}", report::populated(&filled));
     }
     let mut rows = Vec::new();
@@ -38,7 +38,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), String> {
         if !server_plan.is_possible() {
             continue;
         }
-        let do_nothing_plan = Plan { address: do_nothing.address, ..server_plan.clone() };
+        let do_nothing_plan = StressPlan { address: do_nothing.address, ..server_plan.clone() };
         let (mut limit, mut server) = (Rounds::default(), Rounds::default());
         for round in 0..args.rounds {
             if round % 2 == 0 {
@@ -49,7 +49,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), String> {
                 limit.add(&run::execute(&do_nothing_plan)?);
             }
         }
-        rows.push(Row { name, limit, server });
+        rows.push(RoundRow { name, limit, server });
     }
     rounds::print("do-nothing", &rows, args.json);
     Ok(())

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::dialect::Dialect;
-use super::reply::{self, Failure};
-use super::run::{Budget, Plan};
-use super::tally::Tally;
-use super::workload::{Call, Workload};
+use super::dialect::ThriftDialect;
+use super::reply::{self, StressFailure};
+use super::run::{Budget, StressPlan};
+use super::tally::ReplyTally;
+use super::workload::{StressCall, Workload};
 use wire::limits::MESSAGE_BYTES_MAX;
 use wire::thrift::Writer;
 use wire::thrift::frame::{MessageCutter, NextMessage};
@@ -25,16 +25,17 @@ const READ_BYTES: usize = 16 * 1024;
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connects, selects the keyspace and prepares the statement; blocks.
-pub fn open(plan: &Plan) -> Result<TcpStream, String> {
+pub fn open(plan: &StressPlan) -> Result<TcpStream, String> {
     let failed = |error: std::io::Error| format!("connect to {}: {error}", plan.address);
     let mut stream = TcpStream::connect_timeout(&plan.address, OPEN_TIMEOUT).map_err(failed)?;
     stream.set_nodelay(true).map_err(failed)?;
-    if plan.target.dialect == Dialect::Session {
+    if plan.target.dialect == ThriftDialect::Session {
         stream.set_read_timeout(Some(OPEN_TIMEOUT)).map_err(failed)?;
         ask(&mut stream, plan, "set_keyspace", |writer| plan.target.set_keyspace(writer, 0))?;
         if let Some(statement) = plan.operation.statement() {
-            let prepare = |writer: &mut Writer| statement.prepare(&plan.target, writer, 0);
-            ask(&mut stream, plan, "prepare_cql3_query", prepare)?;
+            ask(&mut stream, plan, "prepare_cql3_query", |writer| {
+                statement.prepare(&plan.target, writer, 0)
+            })?;
         }
     }
     stream.set_nonblocking(true).map_err(failed)?;
@@ -44,7 +45,7 @@ pub fn open(plan: &Plan) -> Result<TcpStream, String> {
 /// Sends one call and waits for its reply.
 fn ask(
     stream: &mut TcpStream,
-    plan: &Plan,
+    plan: &StressPlan,
     name: &str,
     write: impl FnOnce(&mut Writer),
 ) -> Result<(), String> {
@@ -59,7 +60,7 @@ fn ask(
     checked.map(|_| ()).map_err(|failure| format!("{name}: {}: {}", failure.kind, failure.text))
 }
 
-fn read_blocking(stream: &mut TcpStream, plan: &Plan) -> Result<Bytes, String> {
+fn read_blocking(stream: &mut TcpStream, plan: &StressPlan) -> Result<Bytes, String> {
     let mut cutter = MessageCutter::new(plan.transport, MESSAGE_BYTES_MAX);
     let mut input = BytesMut::new();
     let mut piece = [0; 1024];
@@ -78,8 +79,8 @@ fn read_blocking(stream: &mut TcpStream, plan: &Plan) -> Result<Bytes, String> {
 }
 
 /// An open connection during a run.
-pub struct Connection<'p> {
-    plan: &'p Plan,
+pub struct StressConnection<'p> {
+    plan: &'p StressPlan,
     workload: Workload,
     cutter: MessageCutter,
     output: BytesMut,
@@ -89,15 +90,15 @@ pub struct Connection<'p> {
 }
 
 struct InFlight {
-    call: Call,
+    call: StressCall,
     seqid: i32,
     sent: Instant,
 }
 
-impl<'p> Connection<'p> {
+impl<'p> StressConnection<'p> {
     /// Creates the client of connection number `index`.
-    pub fn new(plan: &'p Plan, index: usize) -> Connection<'p> {
-        Connection {
+    pub fn new(plan: &'p StressPlan, index: usize) -> StressConnection<'p> {
+        StressConnection {
             plan,
             workload: Workload::new(plan.operation, &plan.shape, plan.seed, index),
             cutter: MessageCutter::new(plan.transport, MESSAGE_BYTES_MAX),
@@ -109,7 +110,12 @@ impl<'p> Connection<'p> {
     }
 
     /// Sends and receives until the budget is used up. A connection that breaks is counted and not replaced.
-    pub async fn drive(mut self, mut stream: tokio::net::TcpStream, budget: &Budget, tally: &RefCell<Tally>) {
+    pub async fn drive(
+        mut self,
+        mut stream: tokio::net::TcpStream,
+        budget: &Budget,
+        tally: &RefCell<ReplyTally>,
+    ) {
         let end = self.exchange(&mut stream, budget, tally).await;
         tally.borrow_mut().end_of_connection(end);
     }
@@ -118,9 +124,9 @@ impl<'p> Connection<'p> {
         &mut self,
         stream: &mut tokio::net::TcpStream,
         budget: &Budget,
-        tally: &RefCell<Tally>,
-    ) -> Result<(), Failure> {
-        let lost = |error: std::io::Error| Failure { kind: "connection lost", text: error.to_string() };
+        tally: &RefCell<ReplyTally>,
+    ) -> Result<(), StressFailure> {
+        let lost = |error: std::io::Error| StressFailure { kind: "connection lost", text: error.to_string() };
         let mut now = Instant::now();
         loop {
             self.write_requests(budget, now)?;
@@ -141,7 +147,7 @@ impl<'p> Connection<'p> {
     }
 
     /// Fills the pipeline.
-    fn write_requests(&mut self, budget: &Budget, now: Instant) -> Result<(), Failure> {
+    fn write_requests(&mut self, budget: &Budget, now: Instant) -> Result<(), StressFailure> {
         while self.in_flight.len() < self.plan.pipeline
             && let Some(number) = budget.take(now)
         {
@@ -156,8 +162,8 @@ impl<'p> Connection<'p> {
         Ok(())
     }
 
-    fn read_replies(&mut self, now: Instant, tally: &mut Tally) -> Result<(), Failure> {
-        let malformed = |text: String| Failure { kind: "malformed reply", text };
+    fn read_replies(&mut self, now: Instant, tally: &mut ReplyTally) -> Result<(), StressFailure> {
+        let malformed = |text: String| StressFailure { kind: "malformed reply", text };
         while let NextMessage::Message(message) =
             self.cutter.next_message(&mut self.input).map_err(|error| malformed(error.to_string()))?
         {

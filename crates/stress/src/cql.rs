@@ -3,7 +3,7 @@
 //! CQL sees a Thrift column family as the table `(key, column1, value)`, so its statements read and write the same
 //! cells.
 
-use super::dialect::{Column, Target};
+use super::dialect::{StressTarget, ThriftColumn};
 use base::model::StatementId;
 use wire::thrift::{MessageKind, TType, Writer};
 
@@ -16,29 +16,31 @@ const NO_COMPRESSION: i32 = 2;
 
 /// A statement that every connection prepares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Statement {
+pub enum CqlStatement {
     Insert,
     Select,
 }
 
-impl Statement {
-    fn text(self, target: &Target) -> String {
+impl CqlStatement {
+    fn text(self, target: &StressTarget) -> String {
         let family = target.column_family.replace('"', "\"\"");
         match self {
-            Statement::Insert => format!("INSERT INTO \"{family}\" (key, column1, value) VALUES (?, ?, ?)"),
-            Statement::Select => format!("SELECT value FROM \"{family}\" WHERE key = ? AND column1 = ?"),
+            CqlStatement::Insert => {
+                format!("INSERT INTO \"{family}\" (key, column1, value) VALUES (?, ?, ?)")
+            }
+            CqlStatement::Select => format!("SELECT value FROM \"{family}\" WHERE key = ? AND column1 = ?"),
         }
     }
 
     /// Returns the id of the prepared statement: a hash that clients can compute, too.
-    pub fn id(self, target: &Target) -> i32 {
+    pub fn id(self, target: &StressTarget) -> i32 {
         match StatementId::hash(Some(&target.keyspace), &self.text(target)) {
             StatementId::Hash(id) => id,
             StatementId::Md5(_) => 0,
         }
     }
 
-    pub fn prepare(self, target: &Target, writer: &mut Writer, seqid: i32) {
+    pub fn prepare(self, target: &StressTarget, writer: &mut Writer, seqid: i32) {
         writer.message_begin(b"prepare_cql3_query", MessageKind::Call, seqid);
         writer.field_string(1, self.text(target).as_bytes());
         writer.field_i32(2, NO_COMPRESSION);
@@ -46,7 +48,7 @@ impl Statement {
     }
 }
 
-fn execute(target: &Target, writer: &mut Writer, seqid: i32, id: i32, values: &[&[u8]]) {
+fn execute(target: &StressTarget, writer: &mut Writer, seqid: i32, id: i32, values: &[&[u8]]) {
     writer.message_begin(b"execute_prepared_cql3_query", MessageKind::Call, seqid);
     writer.field_i32(1, id);
     writer.field_list(2, TType::String, values.len());
@@ -56,13 +58,20 @@ fn execute(target: &Target, writer: &mut Writer, seqid: i32, id: i32, values: &[
 }
 
 /// Writes one column with the prepared INSERT.
-pub fn insert(target: &Target, writer: &mut Writer, seqid: i32, id: i32, key: &[u8], column: Column) {
+pub fn insert(
+    target: &StressTarget,
+    writer: &mut Writer,
+    seqid: i32,
+    id: i32,
+    key: &[u8],
+    column: ThriftColumn,
+) {
     let values: [_; INSERT_MARKERS] = [key, column.name, column.value];
     execute(target, writer, seqid, id, &values);
 }
 
 /// Reads one column with the prepared SELECT.
-pub fn select(target: &Target, writer: &mut Writer, seqid: i32, id: i32, key: &[u8], name: &[u8]) {
+pub fn select(target: &StressTarget, writer: &mut Writer, seqid: i32, id: i32, key: &[u8], name: &[u8]) {
     let values: [_; SELECT_MARKERS] = [key, name];
     execute(target, writer, seqid, id, &values);
 }

@@ -6,7 +6,7 @@ use wire::thrift::{MessageKind, TType, Writer};
 
 /// The API generation of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Dialect {
+pub enum ThriftDialect {
     /// Each call has a keyspace argument.
     #[value(name = "0.6")]
     Keyed,
@@ -17,8 +17,8 @@ pub enum Dialect {
 
 /// The settings that all calls of a run have in common.
 #[derive(Debug, Clone)]
-pub struct Target {
-    pub dialect: Dialect,
+pub struct StressTarget {
+    pub dialect: ThriftDialect,
     pub keyspace: String,
     pub column_family: String,
     /// The super column of all rows; `None` for a standard column family.
@@ -29,31 +29,31 @@ pub struct Target {
 
 /// A column to write.
 #[derive(Debug, Clone, Copy)]
-pub struct Column<'a> {
+pub struct ThriftColumn<'a> {
     pub name: &'a [u8],
     pub value: &'a [u8],
     /// Microseconds since 1970.
     pub timestamp: i64,
 }
 
-impl Target {
+impl StressTarget {
     pub fn set_keyspace(&self, writer: &mut Writer, seqid: i32) {
         writer.message_begin(b"set_keyspace", MessageKind::Call, seqid);
         writer.field_string(1, self.keyspace.as_bytes());
         writer.stop();
     }
 
-    pub fn insert(&self, writer: &mut Writer, seqid: i32, key: &[u8], column: Column) {
+    pub fn insert(&self, writer: &mut Writer, seqid: i32, key: &[u8], column: ThriftColumn) {
         let id = self.call_begin(writer, b"insert", seqid);
         writer.field_string(id, key);
         let consistency_id = match self.dialect {
-            Dialect::Keyed => {
+            ThriftDialect::Keyed => {
                 self.field_path(writer, id + 1, Some(column.name));
                 writer.field_string(id + 2, column.value);
                 writer.field_i64(id + 3, column.timestamp);
                 id + 4
             }
-            Dialect::Session => {
+            ThriftDialect::Session => {
                 self.field_path(writer, id + 1, None);
                 writer.field_struct(id + 2);
                 column.write(writer);
@@ -93,7 +93,7 @@ impl Target {
         writer: &mut Writer,
         seqid: i32,
         key: &[u8],
-        columns: impl ExactSizeIterator<Item = Column<'c>>,
+        columns: impl ExactSizeIterator<Item = ThriftColumn<'c>>,
     ) {
         let id = self.call_begin(writer, b"batch_mutate", seqid);
         writer.field_map(id, TType::String, TType::Map, 1);
@@ -130,11 +130,11 @@ impl Target {
     fn call_begin(&self, writer: &mut Writer, name: &[u8], seqid: i32) -> i16 {
         writer.message_begin(name, MessageKind::Call, seqid);
         match self.dialect {
-            Dialect::Keyed => {
+            ThriftDialect::Keyed => {
                 writer.field_string(1, self.keyspace.as_bytes());
                 2
             }
-            Dialect::Session => 1,
+            ThriftDialect::Session => 1,
         }
     }
 
@@ -158,7 +158,7 @@ impl Target {
     }
 }
 
-impl Column<'_> {
+impl ThriftColumn<'_> {
     /// Writes the fields of a Column and its stop.
     pub fn write(&self, writer: &mut Writer) {
         writer.field_string(1, self.name);
@@ -175,8 +175,8 @@ mod tests {
     use super::*;
     use wire::thrift::{MessageHeader, Reader};
 
-    fn target(dialect: Dialect, super_column: bool) -> Target {
-        Target {
+    fn target(dialect: ThriftDialect, super_column: bool) -> StressTarget {
+        StressTarget {
             dialect,
             keyspace: "ks".to_owned(),
             column_family: "cf".to_owned(),
@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    const COLUMN: Column = Column { name: b"n", value: b"v", timestamp: 7 };
+    const COLUMN: ThriftColumn = ThriftColumn { name: b"n", value: b"v", timestamp: 7 };
 
     /// Returns a call as text, with the field ids of the IDL.
     fn text_of(write: impl FnOnce(&mut Writer)) -> String {
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn calls_of_0_6_have_a_keyspace() {
-        let target = target(Dialect::Keyed, false);
+        let target = target(ThriftDialect::Keyed, false);
         assert_eq!(
             text_of(|writer| target.insert(writer, 1, b"k", COLUMN)),
             "insert(1:ks 2:k 3:(3:cf 5:n) 4:v 5:7L 6:1)"
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn calls_of_0_7_have_no_keyspace() {
-        let target = target(Dialect::Session, true);
+        let target = target(ThriftDialect::Session, true);
         assert_eq!(text_of(|writer| target.set_keyspace(writer, 1)), "set_keyspace(1:ks)");
         assert_eq!(
             text_of(|writer| target.insert(writer, 1, b"k", COLUMN)),

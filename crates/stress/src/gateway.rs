@@ -12,22 +12,23 @@ use scylla::statement::prepared::PreparedStatement;
 use tokio::runtime::Runtime;
 
 use super::args::{Consistency, GatewayArgs};
-use super::reply::Failure;
+use super::reply::StressFailure;
 use super::report;
-use super::rounds::{self, Rounds, Row};
-use super::run::{self, Budget, Outcome, Plan};
-use super::tally::Tally;
-use super::workload::{Call, Operation, Workload};
+use super::rounds::{self, RoundRow, Rounds};
+use super::run::{self, Budget, RunOutcome, StressPlan};
+use super::tally::ReplyTally;
+use super::workload::{StressCall, StressOperation, Workload};
 use base::util::output::{report_line, report_text};
 
 /// The compared operations.
-const OPERATIONS: [(&str, Operation); 2] = [("insert", Operation::Insert), ("get", Operation::Read)];
+const OPERATIONS: [(&str, StressOperation); 2] =
+    [("insert", StressOperation::Insert), ("get", StressOperation::Read)];
 
 /// Fills the rows through the gateway, runs the rounds and prints the table.
 pub fn compare(args: &GatewayArgs) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let direct = Direct::open(args, runtime.map_err(|error| format!("start a client: {error}"))?)?;
-    let filled = run::execute(&args.plan(Operation::Populate)?.populating())?;
+    let filled = run::execute(&args.plan(StressOperation::Populate)?.populating())?;
     report_text!("{}", report::populated(&filled));
     let mut rows = Vec::new();
     for (name, operation) in OPERATIONS {
@@ -42,7 +43,7 @@ pub fn compare(args: &GatewayArgs) -> Result<(), String> {
                 limit.add(&direct.execute(&plan)?);
             }
         }
-        rows.push(Row { name, limit, server });
+        rows.push(RoundRow { name, limit, server });
     }
     rounds::print("driver", &rows, args.json);
     Ok(())
@@ -58,7 +59,7 @@ struct Direct {
 
 impl Direct {
     fn open(args: &GatewayArgs, runtime: Runtime) -> Result<Direct, String> {
-        let plan = args.plan(Operation::Insert)?;
+        let plan = args.plan(StressOperation::Insert)?;
         let name = format!("\"{}\".\"{}\"", plan.target.keyspace, plan.target.column_family);
         let level = level(args.data.consistency)?;
         let opened = runtime.block_on(async {
@@ -88,18 +89,22 @@ impl Direct {
     }
 
     /// Runs the plan with as many concurrent requests as its connections have.
-    fn execute(&self, plan: &Plan) -> Result<Outcome, String> {
+    fn execute(&self, plan: &StressPlan) -> Result<RunOutcome, String> {
         let start = Instant::now();
         let budget = Arc::new(Budget::starting(plan.stop, start));
-        let tally = Arc::new(Mutex::new(Tally::default()));
+        let tally = Arc::new(Mutex::new(ReplyTally::default()));
         self.runtime.block_on(async {
             let mut clients = Vec::new();
             for index in 0..plan.connections * plan.pipeline {
                 let workload = Workload::new(plan.operation, &plan.shape, plan.seed, index);
-                let client = Client {
+                let client = GatewayClient {
                     session: self.session.clone(),
-                    statement: if plan.operation == Operation::Insert { &self.insert } else { &self.get }
-                        .clone(),
+                    statement: if plan.operation == StressOperation::Insert {
+                        &self.insert
+                    } else {
+                        &self.get
+                    }
+                    .clone(),
                     operation: plan.operation,
                     workload,
                 };
@@ -112,7 +117,7 @@ impl Direct {
         })?;
         let elapsed = start.elapsed();
         let tally = Arc::into_inner(tally).and_then(|tally| tally.into_inner().ok()).unwrap_or_default();
-        Ok(Outcome { elapsed, tally })
+        Ok(RunOutcome { elapsed, tally })
     }
 }
 
@@ -133,16 +138,16 @@ fn level(consistency: Consistency) -> Result<Level, String> {
 }
 
 /// A client with one request at a time.
-struct Client {
+struct GatewayClient {
     session: Arc<Session>,
     statement: PreparedStatement,
-    operation: Operation,
+    operation: StressOperation,
     workload: Workload,
 }
 
-impl Client {
-    async fn drive(mut self, budget: Arc<Budget>, whole: Arc<Mutex<Tally>>) {
-        let mut tally = Tally::default();
+impl GatewayClient {
+    async fn drive(mut self, budget: Arc<Budget>, whole: Arc<Mutex<ReplyTally>>) {
+        let mut tally = ReplyTally::default();
         loop {
             let asked = Instant::now();
             if budget.take(asked).is_none() {
@@ -150,10 +155,14 @@ impl Client {
             }
             match self.ask().await {
                 Ok(columns) => {
-                    let call = if self.operation == Operation::Insert { Call::Insert } else { Call::Get };
+                    let call = if self.operation == StressOperation::Insert {
+                        StressCall::Insert
+                    } else {
+                        StressCall::Get
+                    };
                     tally.success(call, asked.elapsed(), columns);
                 }
-                Err(text) => tally.failure(Failure { kind: "driver", text }),
+                Err(text) => tally.failure(StressFailure { kind: "driver", text }),
             }
         }
         if let Ok(mut whole) = whole.lock()
@@ -165,15 +174,15 @@ impl Client {
 
     /// Sends a request. Returns the number of columns in the reply.
     async fn ask(&mut self) -> Result<usize, String> {
-        let text = |error: &dyn std::fmt::Display| error.to_string();
         let (key, name, value, timestamp) = self.workload.cell();
-        if self.operation == Operation::Insert {
+        if self.operation == StressOperation::Insert {
             let values = (&key[..], &name[..], value, timestamp);
-            self.session.execute_unpaged(&self.statement, values).await.map_err(|error| text(&error))?;
+            self.session.execute_unpaged(&self.statement, values).await.map_err(|error| error.to_string())?;
             return Ok(0);
         }
         let read = self.session.execute_unpaged(&self.statement, (&key[..], &name[..])).await;
-        let rows = read.map_err(|error| text(&error))?.into_rows_result().map_err(|error| text(&error))?;
+        let rows =
+            read.map_err(|error| error.to_string())?.into_rows_result().map_err(|error| error.to_string())?;
         Ok(rows.rows_num())
     }
 }

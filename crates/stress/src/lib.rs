@@ -7,6 +7,7 @@
 //! a gateway against its cluster.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![warn(missing_docs)]
 
 mod args;
 mod compare;
@@ -36,6 +37,10 @@ use args::{LoadArgs, StressCommand};
 use base::util::output::{print_line, print_text, report_text};
 
 /// Runs the command.
+///
+/// # Errors
+///
+/// The reason why it could not run, or the failed requests, in words.
 pub fn run(args: StressArgs) -> Result<(), String> {
     match args.command {
         None => load(&args.load),

@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use tokio::task::LocalSet;
 
-use super::args::NativeArgs;
+use super::args::NativeLoadArgs;
 use super::do_nothing_child::DoNothingChild;
-use super::native_client::{Load, NativeClient, Statement};
+use super::native_client::{LoadStatement, NativeClient, NativeLoad};
 use super::report;
-use super::rounds::{self, Rounds, Row};
-use super::run::{Budget, Outcome, Stop};
-use super::tally::Tally;
-use super::workload::Call;
+use super::rounds::{self, RoundRow, Rounds};
+use super::run::{Budget, RunOutcome, Stop};
+use super::tally::ReplyTally;
+use super::workload::StressCall;
 use base::util::output::report_text;
 
 const KEYSPACE: &str = "CREATE KEYSPACE IF NOT EXISTS stress_native \
@@ -24,17 +24,17 @@ const INSERT: &str = "INSERT INTO stress_native.standard (key, value) VALUES (?,
 const SELECT: &str = "SELECT value FROM stress_native.standard WHERE key = ?";
 
 /// Fills the server, runs the rounds and prints the table.
-pub fn compare(args: &NativeArgs) -> Result<(), String> {
+pub fn compare(args: &NativeLoadArgs) -> Result<(), String> {
     let words = ["--native", "--value-size", &args.value_size.to_string()];
     let do_nothing = DoNothingChild::start(&words, args.busy_poll)?;
     let server = args.address()?;
     let mut client = NativeClient::open(server)?;
     client.query(KEYSPACE)?;
     client.query(TABLE)?;
-    let filling = Statement { in_order: true, ..statement(args, server, Call::CqlInsert)? };
+    let filling = LoadStatement { in_order: true, ..statement(args, server, StressCall::CqlInsert)? };
     report_text!("{}", report::populated(&execute(args, server, &filling, Stop::Operations(args.rows))?));
     let mut rows = Vec::new();
-    for (name, call) in [("insert", Call::CqlInsert), ("select", Call::CqlSelect)] {
+    for (name, call) in [("insert", StressCall::CqlInsert), ("select", StressCall::CqlSelect)] {
         let of_limit = statement(args, do_nothing.address, call)?;
         let of_server = statement(args, server, call)?;
         let stop = Stop::After(args.round()?);
@@ -49,32 +49,34 @@ pub fn compare(args: &NativeArgs) -> Result<(), String> {
                 }
             }
         }
-        rows.push(Row { name, limit, server: measured });
+        rows.push(RoundRow { name, limit, server: measured });
     }
     rounds::print("do-nothing", &rows, args.json);
     Ok(())
 }
 
 /// Prepares the statement of a run.
-fn statement(args: &NativeArgs, address: SocketAddr, call: Call) -> Result<Statement, String> {
-    let is_insert = call == Call::CqlInsert;
+fn statement(args: &NativeLoadArgs, address: SocketAddr, call: StressCall) -> Result<LoadStatement, String> {
+    let is_insert = call == StressCall::CqlInsert;
     let id = NativeClient::open(address)?.prepare(if is_insert { INSERT } else { SELECT })?;
     let value_bytes = is_insert.then_some(args.value_size);
-    Ok(Statement { call, id, rows: args.rows, value_bytes, in_order: false })
+    Ok(LoadStatement { call, id, rows: args.rows, value_bytes, in_order: false })
 }
 
 /// Makes one run on one thread, because it shares the processors with the server.
 fn execute(
-    args: &NativeArgs,
+    args: &NativeLoadArgs,
     address: SocketAddr,
-    statement: &Statement,
+    statement: &LoadStatement,
     stop: Stop,
-) -> Result<Outcome, String> {
+) -> Result<RunOutcome, String> {
     let failed = |error: std::io::Error| format!("start a client: {error}");
-    let open = |_| NativeClient::open(address)?.into_stream().map_err(failed);
-    let streams = (0..args.connections).map(open).collect::<Result<Vec<_>, String>>()?;
+    let mut streams = Vec::new();
+    for _ in 0..args.connections {
+        streams.push(NativeClient::open(address)?.into_stream().map_err(failed)?);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
-    let tally = Rc::new(RefCell::new(Tally::default()));
+    let tally = Rc::new(RefCell::new(ReplyTally::default()));
     let statement = Rc::new(statement.clone());
     let tasks = LocalSet::new();
     let start = Instant::now();
@@ -85,12 +87,12 @@ fn execute(
         let (statement, budget, tally) = (Rc::clone(&statement), Rc::clone(&budget), Rc::clone(&tally));
         let pipeline = args.pipeline;
         tasks.spawn_local(async move {
-            Load::new(&statement, pipeline, index).drive(stream, &budget, &tally).await;
+            NativeLoad::new(&statement, pipeline, index).drive(stream, &budget, &tally).await;
         });
     }
     drop(inside);
     runtime.block_on(tasks);
-    Ok(Outcome { elapsed: start.elapsed(), tally: tally.take() })
+    Ok(RunOutcome { elapsed: start.elapsed(), tally: tally.take() })
 }
 
 #[cfg(test)]
@@ -121,8 +123,8 @@ mod tests {
     #[test]
     fn every_request_is_answered() {
         let address = nothing();
-        let args = NativeArgs::of(&address.to_string());
-        for call in [Call::CqlInsert, Call::CqlSelect] {
+        let args = NativeLoadArgs::of(&address.to_string());
+        for call in [StressCall::CqlInsert, StressCall::CqlSelect] {
             let statement = statement(&args, address, call).unwrap();
             let outcome = execute(&args, address, &statement, Stop::Operations(5_000)).unwrap();
             assert_eq!((outcome.tally.succeeded(), outcome.tally.failed()), (5_000, 0), "{call:?}");

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use bytes::{Buf, BufMut, BytesMut};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::reply::Failure;
+use super::reply::StressFailure;
 use super::run::Budget;
-use super::tally::Tally;
-use super::workload::Call;
+use super::tally::ReplyTally;
+use super::workload::StressCall;
 
 const VERSION: u8 = 4;
 const HEADER_BYTES: usize = 9;
@@ -71,11 +71,11 @@ impl NativeClient {
     }
 
     pub fn query(&mut self, text: &str) -> Result<(), String> {
-        let written = |out: &mut BytesMut| {
+        self.ask(opcode::QUERY, |out| {
             put_long_string(out, text);
             out.put_slice(&PLAIN);
-        };
-        self.ask(opcode::QUERY, written).map(|_| ())
+        })?;
+        Ok(())
     }
 
     /// Prepares a statement. Returns its id.
@@ -110,8 +110,8 @@ fn error_text(body: &[u8]) -> String {
 
 /// The statement of all requests of a run.
 #[derive(Debug, Clone)]
-pub struct Statement {
-    pub call: Call,
+pub struct LoadStatement {
+    pub call: StressCall,
     pub id: Vec<u8>,
     pub rows: u64,
     /// Bytes of the value that an INSERT writes; `None` for a SELECT.
@@ -121,8 +121,8 @@ pub struct Statement {
 }
 
 /// A connection during a run.
-pub struct Load<'a> {
-    statement: &'a Statement,
+pub struct NativeLoad<'a> {
+    statement: &'a LoadStatement,
     output: BytesMut,
     input: BytesMut,
     /// When the request of each stream was sent.
@@ -133,11 +133,11 @@ pub struct Load<'a> {
     random: u64,
 }
 
-impl<'a> Load<'a> {
+impl<'a> NativeLoad<'a> {
     /// Creates connection number `index` with `pipeline` concurrent requests.
-    pub fn new(statement: &'a Statement, pipeline: u32, index: usize) -> Load<'a> {
+    pub fn new(statement: &'a LoadStatement, pipeline: u32, index: usize) -> NativeLoad<'a> {
         let streams = i16::try_from(pipeline).unwrap_or(i16::MAX);
-        Load {
+        NativeLoad {
             statement,
             output: BytesMut::with_capacity(READ_BYTES),
             input: BytesMut::with_capacity(READ_BYTES),
@@ -148,7 +148,12 @@ impl<'a> Load<'a> {
     }
 
     /// Sends and receives until the budget is used up. A connection that breaks is counted and not replaced.
-    pub async fn drive(mut self, mut stream: tokio::net::TcpStream, budget: &Budget, tally: &RefCell<Tally>) {
+    pub async fn drive(
+        mut self,
+        mut stream: tokio::net::TcpStream,
+        budget: &Budget,
+        tally: &RefCell<ReplyTally>,
+    ) {
         let end = self.exchange(&mut stream, budget, tally).await;
         tally.borrow_mut().end_of_connection(end);
     }
@@ -157,9 +162,9 @@ impl<'a> Load<'a> {
         &mut self,
         stream: &mut tokio::net::TcpStream,
         budget: &Budget,
-        tally: &RefCell<Tally>,
-    ) -> Result<(), Failure> {
-        let lost = |error: std::io::Error| Failure { kind: "connection lost", text: error.to_string() };
+        tally: &RefCell<ReplyTally>,
+    ) -> Result<(), StressFailure> {
+        let lost = |error: std::io::Error| StressFailure { kind: "connection lost", text: error.to_string() };
         let mut now = Instant::now();
         loop {
             while let Some(stream) = self.free.pop() {
@@ -188,7 +193,7 @@ impl<'a> Load<'a> {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        let Statement { id, rows, value_bytes, in_order, .. } = self.statement;
+        let LoadStatement { id, rows, value_bytes, in_order, .. } = self.statement;
         let key = if *in_order { number } else { self.random } % rows;
         let key = format!("key{key:08}");
         write_frame(&mut self.output, stream, opcode::EXECUTE, |out| {
@@ -208,7 +213,7 @@ impl<'a> Load<'a> {
         }
     }
 
-    fn read_replies(&mut self, now: Instant, tally: &mut Tally) -> Result<(), Failure> {
+    fn read_replies(&mut self, now: Instant, tally: &mut ReplyTally) -> Result<(), StressFailure> {
         while let Some(header) = self.input.get(..HEADER_BYTES) {
             let stream = i16::from_be_bytes([header[2], header[3]]);
             let code = header[4];
@@ -220,10 +225,10 @@ impl<'a> Load<'a> {
             let body = self.input.split_to(length);
             let Some(sent) = usize::try_from(stream).ok().and_then(|stream| self.sent.get(stream)) else {
                 let text = format!("a reply on stream {stream}, which has no request");
-                return Err(Failure { kind: "malformed reply", text });
+                return Err(StressFailure { kind: "malformed reply", text });
             };
             match code {
-                opcode::ERROR => tally.failure(Failure { kind: "error", text: error_text(&body) }),
+                opcode::ERROR => tally.failure(StressFailure { kind: "error", text: error_text(&body) }),
                 _ => tally.success(self.statement.call, now - *sent, 1),
             }
             self.free.push(stream);

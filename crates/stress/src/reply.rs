@@ -3,35 +3,35 @@
 use bytes::{Bytes, BytesMut};
 
 use super::cql::INSERT_MARKERS;
-use super::dialect::Column;
-use super::workload::{Call, column_name};
+use super::dialect::ThriftColumn;
+use super::workload::{StressCall, column_name};
 use wire::thrift::{MessageHeader, MessageKind, Reader, TType, WireError, Writer};
 
 /// Why an operation failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct StressFailure {
     /// Failures are counted by kind, such as the name of an exception.
     pub kind: &'static str,
     pub text: String,
 }
 
-impl From<WireError> for Failure {
-    fn from(error: WireError) -> Failure {
-        Failure { kind: "malformed reply", text: error.to_string() }
+impl From<WireError> for StressFailure {
+    fn from(error: WireError) -> StressFailure {
+        StressFailure { kind: "malformed reply", text: error.to_string() }
     }
 }
 
 /// Reads a whole reply. Returns the number of its columns. `call` is `None` for calls that prepare a connection.
-pub fn check(message: &Bytes, call: Option<Call>, seqid: i32) -> Result<usize, Failure> {
+pub fn check(message: &Bytes, call: Option<StressCall>, seqid: i32) -> Result<usize, StressFailure> {
     let mut reader = Reader::new(message);
     let header = MessageHeader::read(&mut reader)?;
     if header.seqid != seqid {
         let text = format!("sequence number {} where {seqid} was expected", header.seqid);
-        return Err(Failure { kind: "malformed reply", text });
+        return Err(StressFailure { kind: "malformed reply", text });
     }
     if header.kind == MessageKind::Exception {
         let text = first_text(&mut reader)?;
-        return Err(Failure { kind: "TApplicationException", text });
+        return Err(StressFailure { kind: "TApplicationException", text });
     }
     let mut columns = None;
     while let Some((ttype, id)) = reader.field_begin()? {
@@ -46,22 +46,22 @@ pub fn check(message: &Bytes, call: Option<Call>, seqid: i32) -> Result<usize, F
             }
             (_, TType::Struct) => {
                 let kind = exception_name(call, id);
-                return Err(Failure { kind, text: first_text(&mut reader)? });
+                return Err(StressFailure { kind, text: first_text(&mut reader)? });
             }
             _ => reader.skip(ttype)?,
         }
     }
     match (call, columns) {
-        (Some(Call::Get | Call::GetSlice), None) => {
-            Err(Failure { kind: "malformed reply", text: "the result is missing".to_owned() })
+        (Some(StressCall::Get | StressCall::GetSlice), None) => {
+            Err(StressFailure { kind: "malformed reply", text: "the result is missing".to_owned() })
         }
         _ => Ok(columns.unwrap_or(0)),
     }
 }
 
 /// Returns the declared exception with field `id` of a result.
-fn exception_name(call: Option<Call>, id: i16) -> &'static str {
-    let id = if call == Some(Call::Get) { id } else { id + i16::from(id > 1) };
+fn exception_name(call: Option<StressCall>, id: i16) -> &'static str {
+    let id = if call == Some(StressCall::Get) { id } else { id + i16::from(id > 1) };
     match id {
         1 => "InvalidRequestException",
         2 => "NotFoundException",
@@ -101,7 +101,7 @@ impl Answers {
         let value = vec![b'v'; value_bytes];
         let write_column = |writer: &mut Writer, number: u32| {
             writer.field_struct(1);
-            Column { name: &column_name(number), value: &value, timestamp: 1_300_000_000_000_000 }
+            ThriftColumn { name: &column_name(number), value: &value, timestamp: 1_300_000_000_000_000 }
                 .write(writer);
             writer.stop();
         };
@@ -212,9 +212,9 @@ mod tests {
                 5,
             )
         };
-        assert_eq!(columns(b"insert", Some(Call::Insert)), Ok(0));
-        assert_eq!(columns(b"get", Some(Call::Get)), Ok(1));
-        assert_eq!(columns(b"get_slice", Some(Call::GetSlice)), Ok(10));
+        assert_eq!(columns(b"insert", Some(StressCall::Insert)), Ok(0));
+        assert_eq!(columns(b"get", Some(StressCall::Get)), Ok(1));
+        assert_eq!(columns(b"get_slice", Some(StressCall::GetSlice)), Ok(10));
         assert_eq!(answers.result(b"truncate", &mut Reader::over(b"\0")), None);
     }
 
@@ -228,20 +228,20 @@ mod tests {
             });
             check(&reply(MessageKind::Reply, &body), Some(call), 5).unwrap_err().kind
         };
-        assert_eq!(declared(1, Call::Get), "InvalidRequestException");
-        assert_eq!(declared(2, Call::Get), "NotFoundException");
-        assert_eq!(declared(2, Call::Insert), "UnavailableException");
-        assert_eq!(declared(3, Call::Insert), "TimedOutException");
-        assert_eq!(declared(4, Call::Get), "TimedOutException");
+        assert_eq!(declared(1, StressCall::Get), "InvalidRequestException");
+        assert_eq!(declared(2, StressCall::Get), "NotFoundException");
+        assert_eq!(declared(2, StressCall::Insert), "UnavailableException");
+        assert_eq!(declared(3, StressCall::Insert), "TimedOutException");
+        assert_eq!(declared(4, StressCall::Get), "TimedOutException");
     }
 
     #[test]
     fn exceptions_and_malformed_replies_are_failures() {
         let mut bytes = BytesMut::new();
         Writer::new(&mut bytes).application_exception(b"get", 5, ApplicationError::UnknownMethod, "no get");
-        let unknown = check(&bytes.freeze(), Some(Call::Get), 5).unwrap_err();
+        let unknown = check(&bytes.freeze(), Some(StressCall::Get), 5).unwrap_err();
         assert_eq!((unknown.kind, unknown.text.as_str()), ("TApplicationException", "no get"));
-        let kind = |message: Bytes, seqid| check(&message, Some(Call::Get), seqid).unwrap_err().kind;
+        let kind = |message: Bytes, seqid| check(&message, Some(StressCall::Get), seqid).unwrap_err().kind;
         assert_eq!(kind(reply(MessageKind::Reply, &[0]), 5), "malformed reply");
         assert_eq!(kind(reply(MessageKind::Reply, &[0]), 6), "malformed reply");
         assert_eq!(kind(reply(MessageKind::Reply, &[11, 0]), 5), "malformed reply");

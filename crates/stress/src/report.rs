@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use super::run::{Outcome, Plan};
-use super::workload::Operation;
+use super::run::{RunOutcome, StressPlan};
+use super::workload::StressOperation;
 
 /// The displayed percentiles.
 const PERCENTILES: [(&str, f64); 4] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99.9", 99.9)];
 
 /// Returns a line about the rows that were written before measuring.
-pub fn populated(outcome: &Outcome) -> String {
+pub fn populated(outcome: &RunOutcome) -> String {
     let mut text = format!(
         "populated in {:.1} s with {} batches, {:.0}/s\n",
         outcome.elapsed.as_secs_f64(),
@@ -21,7 +21,7 @@ pub fn populated(outcome: &Outcome) -> String {
 }
 
 /// Returns the result as aligned lines.
-pub fn text(plan: &Plan, outcome: &Outcome) -> String {
+pub fn text(plan: &StressPlan, outcome: &RunOutcome) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(
@@ -51,7 +51,7 @@ pub fn text(plan: &Plan, outcome: &Outcome) -> String {
     text
 }
 
-fn append_failures(text: &mut String, outcome: &Outcome) {
+fn append_failures(text: &mut String, outcome: &RunOutcome) {
     for (kind, failure) in &outcome.tally.failures {
         let _ = writeln!(text, "error: {} x {kind}, the first: {}", failure.count, failure.first);
     }
@@ -61,7 +61,7 @@ fn append_failures(text: &mut String, outcome: &Outcome) {
 }
 
 /// Returns the result as one line of JSON.
-pub fn json(plan: &Plan, outcome: &Outcome) -> String {
+pub fn json(plan: &StressPlan, outcome: &RunOutcome) -> String {
     let calls = outcome.tally.calls.iter().map(|(call, tally)| {
         let mut fields = vec![
             ("operations", tally.latency.len().to_string()),
@@ -92,17 +92,17 @@ pub fn json(plan: &Plan, outcome: &Outcome) -> String {
 }
 
 /// Returns the name of an operation in reports.
-pub fn operation_name(operation: Operation) -> &'static str {
+pub fn operation_name(operation: StressOperation) -> &'static str {
     match operation {
-        Operation::Insert => "insert",
-        Operation::Read => "read",
-        Operation::Slice => "slice",
-        Operation::SliceReversed => "slice reversed",
-        Operation::Batch => "batch",
-        Operation::CqlInsert => "CQL insert",
-        Operation::CqlSelect => "CQL select",
-        Operation::Mixed => "mixed",
-        Operation::Populate => "populate",
+        StressOperation::Insert => "insert",
+        StressOperation::Read => "read",
+        StressOperation::Slice => "slice",
+        StressOperation::SliceReversed => "slice reversed",
+        StressOperation::Batch => "batch",
+        StressOperation::CqlInsert => "CQL insert",
+        StressOperation::CqlSelect => "CQL select",
+        StressOperation::Mixed => "mixed",
+        StressOperation::Populate => "populate",
     }
 }
 

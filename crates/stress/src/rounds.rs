@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::report::{number, object};
-use super::run::Outcome;
+use super::run::RunOutcome;
 use base::util::output::{print_line, print_text};
 
 /// The rounds of one operation against one server.
@@ -18,7 +18,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    pub fn add(&mut self, outcome: &Outcome) {
+    pub fn add(&mut self, outcome: &RunOutcome) {
         self.rates.push(outcome.rate());
         for call in outcome.tally.calls.values() {
             self.p50_us.push(call.percentile_us(50.0));
@@ -43,14 +43,14 @@ impl Rounds {
 }
 
 /// The rounds of one operation against both servers.
-pub struct Row {
+pub struct RoundRow {
     pub name: &'static str,
     /// The rounds that the server is measured against.
     pub limit: Rounds,
     pub server: Rounds,
 }
 
-impl Row {
+impl RoundRow {
     /// Returns the ratio of the server's rate to the limit's, for each pair of rounds.
     fn ratios(&self) -> Vec<f64> {
         self.server.rates.iter().zip(&self.limit.rates).map(|(server, limit)| server / limit).collect()
@@ -70,7 +70,7 @@ impl Row {
 }
 
 /// Prints the rows: a table, or one line of JSON. `limit` is the name of what the server is measured against.
-pub fn print(limit: &str, rows: &[Row], as_json: bool) {
+pub fn print(limit: &str, rows: &[RoundRow], as_json: bool) {
     if as_json {
         let limit = limit.replace('-', "_");
         print_line!("{}", object(rows.iter().map(|row| (row.name, row.json(&limit)))));
@@ -80,7 +80,7 @@ pub fn print(limit: &str, rows: &[Row], as_json: bool) {
 }
 
 /// Returns a line for each operation, and the failures.
-fn table(limit: &str, rows: &[Row]) -> String {
+fn table(limit: &str, rows: &[RoundRow]) -> String {
     let mut text = format!(
         "{:<12}{:>14}{:>12}{:>8}{:>14}{:>14}{:>10}{:>10}{:>14}\n",
         "operation",

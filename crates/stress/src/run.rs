@@ -12,20 +12,20 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::LocalSet;
 
-use super::connection::{self, Connection};
-use super::dialect::{Dialect, Target};
-use super::tally::Tally;
-use super::workload::{Operation, Shape};
+use super::connection::{self, StressConnection};
+use super::dialect::{StressTarget, ThriftDialect};
+use super::tally::ReplyTally;
+use super::workload::{StressOperation, WorkloadShape};
 use wire::thrift::frame::Transport;
 
 /// The parameters of a run.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct StressPlan {
     pub address: SocketAddr,
     pub transport: Transport,
-    pub target: Target,
-    pub shape: Shape,
-    pub operation: Operation,
+    pub target: StressTarget,
+    pub shape: WorkloadShape,
+    pub operation: StressOperation,
     pub connections: usize,
     /// Threads of the connections.
     pub threads: usize,
@@ -42,29 +42,29 @@ pub enum Stop {
     After(Duration),
 }
 
-impl Plan {
+impl StressPlan {
     /// Returns whether the calls exist: CQL 3 has no super columns, and needs set_keyspace.
     pub fn is_possible(&self) -> bool {
         let is_cql = self.operation.statement().is_some();
-        !is_cql || (self.target.dialect == Dialect::Session && self.target.super_column.is_none())
+        !is_cql || (self.target.dialect == ThriftDialect::Session && self.target.super_column.is_none())
     }
 
     /// Returns the same plan, but writing every column of every row once.
-    pub fn populating(&self) -> Plan {
+    pub fn populating(&self) -> StressPlan {
         let stop = Stop::Operations(self.shape.populate_requests());
-        Plan { operation: Operation::Populate, stop, ..self.clone() }
+        StressPlan { operation: StressOperation::Populate, stop, ..self.clone() }
     }
 }
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// From the first request to the last reply.
     pub elapsed: Duration,
-    pub tally: Tally,
+    pub tally: ReplyTally,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Returns successful operations a second.
     pub fn rate(&self) -> f64 {
         self.tally.succeeded() as f64 / self.elapsed.as_secs_f64()
@@ -99,7 +99,7 @@ impl Budget {
 }
 
 /// Opens the connections and runs them until the plan's end.
-pub fn execute(plan: &Plan) -> Result<Outcome, String> {
+pub fn execute(plan: &StressPlan) -> Result<RunOutcome, String> {
     let streams = (0..plan.connections).map(|_| connection::open(plan)).collect::<Result<Vec<_>, _>>()?;
     let start = Instant::now();
     let plan = Arc::new(plan.clone());
@@ -118,35 +118,37 @@ pub fn execute(plan: &Plan) -> Result<Outcome, String> {
     if std::io::stderr().is_terminal() {
         show_progress(&plan, &budget, start, || threads.iter().all(thread::JoinHandle::is_finished));
     }
-    let mut tally = Tally::default();
+    let mut tally = ReplyTally::default();
     for thread in threads {
         tally.merge(thread.join().map_err(|_| "a client thread panicked".to_owned())??)?;
     }
-    Ok(Outcome { elapsed: start.elapsed(), tally })
+    Ok(RunOutcome { elapsed: start.elapsed(), tally })
 }
 
 /// Runs some of the connections on this thread.
 fn drive_share(
-    plan: &Arc<Plan>,
+    plan: &Arc<StressPlan>,
     budget: &Arc<Budget>,
     share: Vec<(usize, TcpStream)>,
-) -> Result<Tally, String> {
+) -> Result<ReplyTally, String> {
     let failed = |error: std::io::Error| format!("start a client: {error}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
-    let tally = Rc::new(RefCell::new(Tally::default()));
+    let tally = Rc::new(RefCell::new(ReplyTally::default()));
     let tasks = LocalSet::new();
     let _inside = runtime.enter();
     for (index, stream) in share {
         let stream = tokio::net::TcpStream::from_std(stream).map_err(failed)?;
         let (plan, budget, tally) = (Arc::clone(plan), Arc::clone(budget), Rc::clone(&tally));
-        tasks.spawn_local(async move { Connection::new(&plan, index).drive(stream, &budget, &tally).await });
+        tasks.spawn_local(
+            async move { StressConnection::new(&plan, index).drive(stream, &budget, &tally).await },
+        );
     }
     runtime.block_on(tasks);
     Ok(tally.take())
 }
 
 /// Displays a progress bar until the run ends.
-fn show_progress(plan: &Plan, budget: &Budget, start: Instant, finished: impl Fn() -> bool) {
+fn show_progress(plan: &StressPlan, budget: &Budget, start: Instant, finished: impl Fn() -> bool) {
     let total = match plan.stop {
         Stop::Operations(count) => count,
         Stop::After(duration) => duration.as_millis() as u64,
@@ -173,20 +175,26 @@ fn show_progress(plan: &Plan, budget: &Budget, start: Instant, finished: impl Fn
 mod tests {
     use super::*;
     use crate::do_nothing;
-    use crate::workload::Call;
+    use crate::workload::StressCall;
 
-    fn plan(address: SocketAddr, operation: Operation) -> Plan {
-        Plan {
+    fn plan(address: SocketAddr, operation: StressOperation) -> StressPlan {
+        StressPlan {
             address,
             transport: Transport::Unframed,
-            target: Target {
-                dialect: Dialect::Keyed,
+            target: StressTarget {
+                dialect: ThriftDialect::Keyed,
                 keyspace: "Keyspace1".to_owned(),
                 column_family: "Standard1".to_owned(),
                 super_column: None,
                 consistency: 1,
             },
-            shape: Shape { rows: 10, columns: 250, batch_columns: 5, value_bytes: 34, slice_count: 10 },
+            shape: WorkloadShape {
+                rows: 10,
+                columns: 250,
+                batch_columns: 5,
+                value_bytes: 34,
+                slice_count: 10,
+            },
             operation,
             connections: 3,
             threads: 2,
@@ -200,22 +208,22 @@ mod tests {
     fn all_operations_succeed_in_all_dialects() {
         let address = do_nothing::tests::start(10, 34);
         for operation in [
-            Operation::Insert,
-            Operation::Read,
-            Operation::Slice,
-            Operation::SliceReversed,
-            Operation::Batch,
-            Operation::CqlInsert,
-            Operation::CqlSelect,
-            Operation::Mixed,
+            StressOperation::Insert,
+            StressOperation::Read,
+            StressOperation::Slice,
+            StressOperation::SliceReversed,
+            StressOperation::Batch,
+            StressOperation::CqlInsert,
+            StressOperation::CqlSelect,
+            StressOperation::Mixed,
         ] {
             for (dialect, transport, pipeline) in [
-                (Dialect::Keyed, Transport::Unframed, 1),
-                (Dialect::Keyed, Transport::Framed, 8),
-                (Dialect::Session, Transport::Framed, 1),
-                (Dialect::Session, Transport::Unframed, 8),
+                (ThriftDialect::Keyed, Transport::Unframed, 1),
+                (ThriftDialect::Keyed, Transport::Framed, 8),
+                (ThriftDialect::Session, Transport::Framed, 1),
+                (ThriftDialect::Session, Transport::Unframed, 8),
             ] {
-                let mut plan = Plan { transport, pipeline, ..plan(address, operation) };
+                let mut plan = StressPlan { transport, pipeline, ..plan(address, operation) };
                 plan.target.dialect = dialect;
                 if !plan.is_possible() {
                     continue;
@@ -223,7 +231,7 @@ mod tests {
                 let outcome = execute(&plan).unwrap();
                 assert_eq!(outcome.tally.succeeded(), 500, "{plan:?}: {outcome:?}");
                 assert_eq!(outcome.tally.failed(), 0);
-                if let Some(slices) = outcome.tally.calls.get(&Call::GetSlice) {
+                if let Some(slices) = outcome.tally.calls.get(&StressCall::GetSlice) {
                     assert_eq!(slices.columns_per_call(), 10.0);
                 }
             }
@@ -232,15 +240,16 @@ mod tests {
 
     #[test]
     fn populating_writes_each_batch_of_each_row_once() {
-        let outcome = execute(&plan(do_nothing::tests::start(10, 34), Operation::Read).populating()).unwrap();
+        let outcome =
+            execute(&plan(do_nothing::tests::start(10, 34), StressOperation::Read).populating()).unwrap();
         assert_eq!(outcome.tally.succeeded(), 10 * 3);
     }
 
     #[test]
     fn a_run_ends_after_its_time() {
-        let plan = Plan {
+        let plan = StressPlan {
             stop: Stop::After(Duration::from_millis(50)),
-            ..plan(do_nothing::tests::start(10, 34), Operation::Read)
+            ..plan(do_nothing::tests::start(10, 34), StressOperation::Read)
         };
         let outcome = execute(&plan).unwrap();
         assert!(outcome.elapsed >= Duration::from_millis(50));
@@ -252,7 +261,7 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || listener.incoming().for_each(drop));
-        let outcome = execute(&plan(address, Operation::Insert)).unwrap();
+        let outcome = execute(&plan(address, StressOperation::Insert)).unwrap();
         assert_eq!(outcome.tally.connections_lost, 3);
         assert_eq!(outcome.tally.succeeded(), 0);
         assert_eq!(outcome.tally.failed(), 3);

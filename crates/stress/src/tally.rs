@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::reply::Failure;
-use super::workload::Call;
+use super::reply::StressFailure;
+use super::workload::StressCall;
 
 /// The counts of one thread, or of several after `merge`.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct ReplyTally {
     /// Successful operations by method.
-    pub calls: BTreeMap<Call, CallTally>,
+    pub calls: BTreeMap<StressCall, CallTally>,
     /// Failed operations by kind.
     pub failures: BTreeMap<&'static str, FailureTally>,
     /// Connections that ended before the run did.
@@ -40,28 +40,28 @@ const LATENCY_DIGITS: u8 = 3;
 /// Shortest and longest recorded latency, in nanoseconds: 100 ns and two minutes.
 const LATENCY_NANOS: (u64, u64) = (100, 120_000_000_000);
 
-impl Tally {
-    pub fn success(&mut self, call: Call, latency: Duration, columns: usize) {
+impl ReplyTally {
+    pub fn success(&mut self, call: StressCall, latency: Duration, columns: usize) {
         let tally = self.calls.entry(call).or_insert_with(CallTally::new);
         tally.latency.saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
         tally.columns += columns as u64;
     }
 
-    pub fn failure(&mut self, failure: Failure) {
+    pub fn failure(&mut self, failure: StressFailure) {
         let tally =
             self.failures.entry(failure.kind).or_insert(FailureTally { count: 0, first: failure.text });
         tally.count += 1;
     }
 
     /// Counts a connection that ended before the run.
-    pub fn end_of_connection(&mut self, end: Result<(), Failure>) {
+    pub fn end_of_connection(&mut self, end: Result<(), StressFailure>) {
         if let Err(failure) = end {
             self.connections_lost += 1;
             self.failure(failure);
         }
     }
 
-    pub fn merge(&mut self, other: Tally) -> Result<(), String> {
+    pub fn merge(&mut self, other: ReplyTally) -> Result<(), String> {
         for (call, theirs) in other.calls {
             let ours = self.calls.entry(call).or_insert_with(CallTally::new);
             ours.columns += theirs.columns;

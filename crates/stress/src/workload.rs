@@ -4,8 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
 
-use super::cql::{self, Statement};
-use super::dialect::{Column, Target};
+use super::cql::{self, CqlStatement};
+use super::dialect::{StressTarget, ThriftColumn};
 use base::util::SplitMix64;
 use wire::thrift::Writer;
 
@@ -18,7 +18,7 @@ const POPULATE_BATCH_COLUMNS: u32 = 100;
 
 /// The operation of a run's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Operation {
+pub enum StressOperation {
     Insert,
     Read,
     Slice,
@@ -38,7 +38,7 @@ pub enum Operation {
 
 /// A method of the API that a load calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Call {
+pub enum StressCall {
     Insert,
     Get,
     GetSlice,
@@ -47,22 +47,22 @@ pub enum Call {
     CqlSelect,
 }
 
-impl Call {
+impl StressCall {
     pub fn name(self) -> &'static str {
         match self {
-            Call::Insert => "insert",
-            Call::Get => "get",
-            Call::GetSlice => "get_slice",
-            Call::BatchMutate => "batch_mutate",
-            Call::CqlInsert => "CQL INSERT",
-            Call::CqlSelect => "CQL SELECT",
+            StressCall::Insert => "insert",
+            StressCall::Get => "get",
+            StressCall::GetSlice => "get_slice",
+            StressCall::BatchMutate => "batch_mutate",
+            StressCall::CqlInsert => "CQL INSERT",
+            StressCall::CqlSelect => "CQL SELECT",
         }
     }
 }
 
 /// The size of the data and of requests.
 #[derive(Debug, Clone)]
-pub struct Shape {
+pub struct WorkloadShape {
     pub rows: u64,
     /// Columns of a row.
     pub columns: u32,
@@ -73,7 +73,7 @@ pub struct Shape {
     pub slice_count: i32,
 }
 
-impl Shape {
+impl WorkloadShape {
     /// Returns the number of requests that fill all rows.
     pub fn populate_requests(&self) -> u64 {
         self.rows * u64::from(self.populate_batches())
@@ -87,8 +87,8 @@ impl Shape {
 /// The requests of one connection.
 #[derive(Debug)]
 pub struct Workload {
-    operation: Operation,
-    shape: Shape,
+    operation: StressOperation,
+    shape: WorkloadShape,
     dice: SplitMix64,
     /// Random bytes; each value is a part of them.
     values: Vec<u8>,
@@ -103,7 +103,7 @@ const VALUE_STARTS: usize = 1024;
 
 impl Workload {
     /// Creates the workload of connection number `index`.
-    pub fn new(operation: Operation, shape: &Shape, seed: u64, index: usize) -> Workload {
+    pub fn new(operation: StressOperation, shape: &WorkloadShape, seed: u64, index: usize) -> Workload {
         let mut dice = SplitMix64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ((index as u64) << 32));
         let values = (0..shape.value_bytes + VALUE_STARTS).map(|_| dice.next_number() as u8).collect();
         Workload { operation, shape: shape.clone(), dice, values, timestamp: 0, statement: None }
@@ -118,23 +118,29 @@ impl Workload {
     }
 
     /// Writes request number `number` of the whole run.
-    pub fn write_request(&mut self, number: u64, target: &Target, writer: &mut Writer, seqid: i32) -> Call {
+    pub fn write_request(
+        &mut self,
+        number: u64,
+        target: &StressTarget,
+        writer: &mut Writer,
+        seqid: i32,
+    ) -> StressCall {
         match self.operation {
-            Operation::Insert => self.insert(target, writer, seqid),
-            Operation::Read => self.get(target, writer, seqid),
-            Operation::Mixed if self.dice.next_number() & 1 == 0 => self.get(target, writer, seqid),
-            Operation::Mixed => self.insert(target, writer, seqid),
-            Operation::CqlInsert => self.cql_insert(target, writer, seqid),
-            Operation::CqlSelect => self.cql_select(target, writer, seqid),
-            Operation::Slice => self.get_slice(target, writer, seqid, false),
-            Operation::SliceReversed => self.get_slice(target, writer, seqid, true),
-            Operation::Batch => {
+            StressOperation::Insert => self.insert(target, writer, seqid),
+            StressOperation::Read => self.get(target, writer, seqid),
+            StressOperation::Mixed if self.dice.next_number() & 1 == 0 => self.get(target, writer, seqid),
+            StressOperation::Mixed => self.insert(target, writer, seqid),
+            StressOperation::CqlInsert => self.cql_insert(target, writer, seqid),
+            StressOperation::CqlSelect => self.cql_select(target, writer, seqid),
+            StressOperation::Slice => self.get_slice(target, writer, seqid, false),
+            StressOperation::SliceReversed => self.get_slice(target, writer, seqid, true),
+            StressOperation::Batch => {
                 let row = self.dice.below(self.shape.rows);
                 let starts = self.shape.columns - self.shape.batch_columns + 1;
                 let first = self.dice.below(u64::from(starts)) as u32;
                 self.batch_mutate(target, writer, seqid, row, first..first + self.shape.batch_columns)
             }
-            Operation::Populate => {
+            StressOperation::Populate => {
                 let batches = u64::from(self.shape.populate_batches());
                 let first = (number % batches) as u32 * POPULATE_BATCH_COLUMNS;
                 let end = self.shape.columns.min(first + POPULATE_BATCH_COLUMNS);
@@ -143,60 +149,66 @@ impl Workload {
         }
     }
 
-    fn insert(&mut self, target: &Target, writer: &mut Writer, seqid: i32) -> Call {
+    fn insert(&mut self, target: &StressTarget, writer: &mut Writer, seqid: i32) -> StressCall {
         let (key, name, value, timestamp) = self.cell();
-        target.insert(writer, seqid, &key, Column { name: &name, value, timestamp });
-        Call::Insert
+        target.insert(writer, seqid, &key, ThriftColumn { name: &name, value, timestamp });
+        StressCall::Insert
     }
 
-    fn cql_insert(&mut self, target: &Target, writer: &mut Writer, seqid: i32) -> Call {
+    fn cql_insert(&mut self, target: &StressTarget, writer: &mut Writer, seqid: i32) -> StressCall {
         let (key, name) = self.random_cell();
-        let id = *self.statement.get_or_insert_with(|| Statement::Insert.id(target));
+        let id = *self.statement.get_or_insert_with(|| CqlStatement::Insert.id(target));
         let start = self.dice.below(VALUE_STARTS as u64) as usize;
         let value = value(&self.values, start, self.shape.value_bytes);
         // The server sets the timestamp.
-        let column = Column { name: &name, value, timestamp: 0 };
+        let column = ThriftColumn { name: &name, value, timestamp: 0 };
         cql::insert(target, writer, seqid, id, &key, column);
-        Call::CqlInsert
+        StressCall::CqlInsert
     }
 
-    fn cql_select(&mut self, target: &Target, writer: &mut Writer, seqid: i32) -> Call {
+    fn cql_select(&mut self, target: &StressTarget, writer: &mut Writer, seqid: i32) -> StressCall {
         let (key, name) = self.random_cell();
-        let id = *self.statement.get_or_insert_with(|| Statement::Select.id(target));
+        let id = *self.statement.get_or_insert_with(|| CqlStatement::Select.id(target));
         cql::select(target, writer, seqid, id, &key, &name);
-        Call::CqlSelect
+        StressCall::CqlSelect
     }
 
-    fn get(&mut self, target: &Target, writer: &mut Writer, seqid: i32) -> Call {
+    fn get(&mut self, target: &StressTarget, writer: &mut Writer, seqid: i32) -> StressCall {
         let (key, name) = self.random_cell();
         target.get(writer, seqid, &key, &name);
-        Call::Get
+        StressCall::Get
     }
 
-    fn get_slice(&mut self, target: &Target, writer: &mut Writer, seqid: i32, reversed: bool) -> Call {
+    fn get_slice(
+        &mut self,
+        target: &StressTarget,
+        writer: &mut Writer,
+        seqid: i32,
+        reversed: bool,
+    ) -> StressCall {
         let key = row_key(self.dice.below(self.shape.rows));
         target.get_slice(writer, seqid, &key, self.shape.slice_count, reversed);
-        Call::GetSlice
+        StressCall::GetSlice
     }
 
     fn batch_mutate(
         &mut self,
-        target: &Target,
+        target: &StressTarget,
         writer: &mut Writer,
         seqid: i32,
         row: u64,
         columns: std::ops::Range<u32>,
-    ) -> Call {
+    ) -> StressCall {
         let timestamp = self.next_timestamp();
         let names: Vec<_> = columns.map(column_name).collect();
         let (values, length) = (&self.values, self.shape.value_bytes);
         let dice = &mut self.dice;
         let written = names.iter().map(|name| {
             let start = dice.below(VALUE_STARTS as u64) as usize;
-            Column { name, value: value(values, start, length), timestamp }
+            ThriftColumn { name, value: value(values, start, length), timestamp }
         });
         target.batch_mutate(writer, seqid, &row_key(row), written);
-        Call::BatchMutate
+        StressCall::BatchMutate
     }
 
     /// Returns a random column with a value and a timestamp, for requests that are not Thrift.
@@ -237,12 +249,12 @@ fn numbered<const LENGTH: usize>(letter: u8, mut number: u64) -> [u8; LENGTH] {
     text
 }
 
-impl Operation {
+impl StressOperation {
     /// Returns the statement that connections prepare first.
-    pub fn statement(self) -> Option<Statement> {
+    pub fn statement(self) -> Option<CqlStatement> {
         match self {
-            Operation::CqlInsert => Some(Statement::Insert),
-            Operation::CqlSelect => Some(Statement::Select),
+            StressOperation::CqlInsert => Some(CqlStatement::Insert),
+            StressOperation::CqlSelect => Some(CqlStatement::Select),
             _ => None,
         }
     }
@@ -271,7 +283,7 @@ mod tests {
 
     #[test]
     fn filling_covers_every_column_once() {
-        let shape = Shape { rows: 3, columns: 250, batch_columns: 5, value_bytes: 1, slice_count: 1 };
+        let shape = WorkloadShape { rows: 3, columns: 250, batch_columns: 5, value_bytes: 1, slice_count: 1 };
         assert_eq!(shape.populate_requests(), 9);
     }
 }

@@ -10,7 +10,7 @@ use crate::cli::data;
 use crate::cli::http_port::is_loopback;
 use crate::cli::message::drawing;
 use base::marshal::Types;
-use config::{Authenticator, Authority, Cluster, CommitLogSync, Config, Note};
+use config::{AuthenticatorKind, Authority, Cluster, CommitLogSync, Config, Note};
 use net::Encryption;
 
 /// Loads a configuration. `None` if it has mistakes, which are then problems.
@@ -83,7 +83,7 @@ fn check_port(protocol: &str, host: &str, port: u16, option: &str, findings: &mu
 /// Reports clients that need no password although the network reaches the port.
 fn check_access(config: &Config, findings: &mut Findings) {
     match config.authenticator {
-        Authenticator::AllowAll if !is_loopback(&format!("{}:0", config.thrift_host())) => findings.advice(
+        AuthenticatorKind::AllowAll if !is_loopback(&format!("{}:0", config.thrift_host())) => findings.advice(
             format!(
                 "everybody who reaches {}:{} can read and write",
                 config.thrift_host(),
@@ -91,8 +91,8 @@ fn check_access(config: &Config, findings: &mut Findings) {
             ),
             "set an Authenticator (docs/logins.md), or let a firewall admit the application's machines only",
         ),
-        Authenticator::AllowAll => {}
-        Authenticator::Simple => {
+        AuthenticatorKind::AllowAll => {}
+        AuthenticatorKind::Simple => {
             let options = match config.authority {
                 Some(Authority::AllowAll) => "--passwd FILE",
                 _ => "--passwd FILE and --access FILE",
@@ -103,7 +103,7 @@ fn check_access(config: &Config, findings: &mut Findings) {
                  (docs/logins.md)",
             );
         }
-        Authenticator::Password => {
+        AuthenticatorKind::Password => {
             findings.fine(
                 "PasswordAuthenticator: users are created by CQL; change the password of `cassandra` first",
             );

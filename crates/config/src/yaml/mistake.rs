@@ -33,10 +33,6 @@ pub enum YamlMistake {
         "commitlog_sync_period_in_ms specified, but commitlog_sync_batch_window_in_ms found.  Only specify commitlog_sync_period_in_ms when using periodic sync."
     )]
     WindowWithPeriodic,
-    #[error("commitlog_directory must not be the same as any data_file_directories")]
-    LogAmongData,
-    #[error("initial_token {given:?} is not a token of the partitioner: {reason}")]
-    BadToken { given: String, reason: String },
     #[error("an index cannot be defined in the configuration")]
     Index,
     #[error(
@@ -72,12 +68,11 @@ impl YamlMistake {
             YamlMistake::WindowWithPeriodic => {
                 "remove this setting, or set commitlog_sync to batch to use it"
             }
-            YamlMistake::LogAmongData => "give the commit log a directory of its own",
             YamlMistake::Index => {
                 "remove the keyspace here, and let a client define it with system_add_keyspace; or remove index_type"
             }
             YamlMistake::SubcomparatorOnStandard { .. } => "remove it, or write column_type: Super",
-            YamlMistake::Syntax(_) | YamlMistake::TooDeep | YamlMistake::BadToken { .. } => return None,
+            YamlMistake::Syntax(_) | YamlMistake::TooDeep => return None,
         };
         Some(help.to_owned())
     }

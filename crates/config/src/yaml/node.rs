@@ -1,17 +1,17 @@
 //! The nodes of a parsed YAML file, with their positions in the text.
 
-use crate::source::Span;
+use crate::source::TextSpan;
 use crate::xml::Text;
 
 /// A value, and its position.
 #[derive(Debug, Clone)]
 pub struct YamlNode {
-    pub span: Span,
-    pub content: Content,
+    pub span: TextSpan,
+    pub content: YamlContent,
 }
 
 #[derive(Debug, Clone)]
-pub enum Content {
+pub enum YamlContent {
     /// No value: empty, `~` or `null`.
     Absent,
     Scalar(String),
@@ -26,14 +26,14 @@ pub struct Entry {
     pub value: YamlNode,
 }
 
-impl Content {
+impl YamlContent {
     /// Returns the kind of the content, in words for messages.
     pub fn kind(&self) -> &'static str {
         match self {
-            Content::Absent => "nothing",
-            Content::Scalar(_) => "a single value",
-            Content::List(_) => "a list",
-            Content::Map(_) => "a mapping",
+            YamlContent::Absent => "nothing",
+            YamlContent::Scalar(_) => "a single value",
+            YamlContent::List(_) => "a list",
+            YamlContent::Map(_) => "a mapping",
         }
     }
 }
@@ -42,7 +42,7 @@ impl YamlNode {
     /// Returns the text of a single value, and its position.
     pub fn text(&self) -> Option<Text> {
         match &self.content {
-            Content::Scalar(value) => Some(Text { value: value.clone(), span: self.span }),
+            YamlContent::Scalar(value) => Some(Text { value: value.clone(), span: self.span }),
             _ => None,
         }
     }

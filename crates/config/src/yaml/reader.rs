@@ -5,22 +5,22 @@ use std::collections::HashMap;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span as ParserSpan};
 
 use super::mistake::YamlMistake;
-use super::node::{Content, Entry, YamlNode};
-use crate::source::{Source, Span};
+use super::node::{Entry, YamlContent, YamlNode};
+use crate::source::{SourceText, TextSpan};
 use crate::xml::Text;
 use crate::xml_reader::{FILE_BYTES_MAX, NESTING_MAX};
 
 /// A mistake and its position.
-type Misplaced = (Span, YamlMistake);
+type Misplaced = (TextSpan, YamlMistake);
 
 /// The byte order mark, which some editors write before the text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Parses a file. Of several entries with one key in a mapping the last one counts, as in the old servers; `repeated` gets
 /// the keys of the others.
-pub fn read(source: &Source, repeated: &mut Vec<Text>) -> Result<YamlNode, Misplaced> {
+pub fn read(source: &SourceText, repeated: &mut Vec<Text>) -> Result<YamlNode, Misplaced> {
     if source.text.len() > FILE_BYTES_MAX {
-        return Err((Span::default(), YamlMistake::TooLarge));
+        return Err((TextSpan::default(), YamlMistake::TooLarge));
     }
     let text = source.text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&source.text);
     let offsets = Offsets::of(text, source.text.len() - text.len());
@@ -29,14 +29,14 @@ pub fn read(source: &Source, repeated: &mut Vec<Text>) -> Result<YamlNode, Mispl
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| {
             let at = offsets.at(error.marker().index());
-            (Span { start: at, end: at + 1 }, YamlMistake::Syntax(error.info().to_owned()))
+            (TextSpan { start: at, end: at + 1 }, YamlMistake::Syntax(error.info().to_owned()))
         })?;
         if event == Event::StreamEnd {
             break;
         }
         builder.take(event, offsets.span(span))?;
     }
-    builder.root.ok_or((Span::default(), YamlMistake::Empty))
+    builder.root.ok_or((TextSpan::default(), YamlMistake::Empty))
 }
 
 /// The byte offsets of characters: the parser counts characters.
@@ -58,46 +58,47 @@ impl Offsets {
         self.of_characters.get(index).copied().unwrap_or(self.end)
     }
 
-    fn span(&self, span: ParserSpan) -> Span {
-        Span { start: self.at(span.start.index()), end: self.at(span.end.index()) }
+    fn span(&self, span: ParserSpan) -> TextSpan {
+        TextSpan { start: self.at(span.start.index()), end: self.at(span.end.index()) }
     }
 }
 
 /// A list or mapping whose end has not been read yet.
-enum Open {
-    List { span: Span, nodes: Vec<YamlNode> },
-    Map { span: Span, entries: Vec<Entry>, places: HashMap<String, usize>, key: Option<Text> },
+enum OpenNode {
+    List { span: TextSpan, nodes: Vec<YamlNode> },
+    Map { span: TextSpan, entries: Vec<Entry>, places: HashMap<String, usize>, key: Option<Text> },
 }
 
 /// Builds nodes from the events of the parser.
 struct Builder<'r> {
-    open: Vec<Open>,
+    open: Vec<OpenNode>,
     root: Option<YamlNode>,
     repeated: &'r mut Vec<Text>,
 }
 
 impl Builder<'_> {
-    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Misplaced> {
+    fn take(&mut self, event: Event<'_>, span: TextSpan) -> Result<(), Misplaced> {
         match event {
             Event::Alias(_) => Err((span, YamlMistake::Alias)),
             Event::DocumentStart(_) if self.root.is_some() => Err((span, YamlMistake::SecondDocument)),
             Event::Scalar(value, style, ..) => {
                 let is_absent =
                     style == ScalarStyle::Plain && matches!(&*value, "" | "~" | "null" | "Null" | "NULL");
-                let content = if is_absent { Content::Absent } else { Content::Scalar(value.into_owned()) };
+                let content =
+                    if is_absent { YamlContent::Absent } else { YamlContent::Scalar(value.into_owned()) };
                 self.add(YamlNode { span, content })
             }
-            Event::SequenceStart(..) => self.begin(Open::List { span, nodes: Vec::new() }, span),
+            Event::SequenceStart(..) => self.begin(OpenNode::List { span, nodes: Vec::new() }, span),
             Event::MappingStart(..) => {
                 let (entries, places) = (Vec::new(), HashMap::new());
-                self.begin(Open::Map { span, entries, places, key: None }, span)
+                self.begin(OpenNode::Map { span, entries, places, key: None }, span)
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
-                Some(Open::List { span, nodes }) => {
-                    self.add(YamlNode { span, content: Content::List(nodes) })
+                Some(OpenNode::List { span, nodes }) => {
+                    self.add(YamlNode { span, content: YamlContent::List(nodes) })
                 }
-                Some(Open::Map { span, entries, .. }) => {
-                    self.add(YamlNode { span, content: Content::Map(entries) })
+                Some(OpenNode::Map { span, entries, .. }) => {
+                    self.add(YamlNode { span, content: YamlContent::Map(entries) })
                 }
                 None => Ok(()),
             },
@@ -105,7 +106,7 @@ impl Builder<'_> {
         }
     }
 
-    fn begin(&mut self, open: Open, span: Span) -> Result<(), Misplaced> {
+    fn begin(&mut self, open: OpenNode, span: TextSpan) -> Result<(), Misplaced> {
         if self.open.len() >= NESTING_MAX {
             return Err((span, YamlMistake::TooDeep));
         }
@@ -117,8 +118,8 @@ impl Builder<'_> {
     fn add(&mut self, node: YamlNode) -> Result<(), Misplaced> {
         match self.open.last_mut() {
             None => self.root = Some(node),
-            Some(Open::List { nodes, .. }) => nodes.push(node),
-            Some(Open::Map { entries, places, key, .. }) => match key.take() {
+            Some(OpenNode::List { nodes, .. }) => nodes.push(node),
+            Some(OpenNode::Map { entries, places, key, .. }) => match key.take() {
                 None => *key = Some(node.text().ok_or((node.span, YamlMistake::KeyOfValues))?),
                 Some(key) => {
                     let at = *places.entry(key.value.clone()).or_insert(entries.len());

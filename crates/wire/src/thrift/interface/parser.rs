@@ -15,20 +15,20 @@ pub fn parse(line: Line, text: &'static str) -> Option<Interface> {
         structs: BTreeMap::new(),
         methods: BTreeMap::new(),
     };
-    let mut parser = Parser { tokens: Tokens(text), interface };
+    let mut parser = InterfaceParser { tokens: InterfaceTokens(text), interface };
     while let Some(keyword) = parser.tokens.next() {
         parser.definition(keyword)?;
     }
     Some(parser.interface)
 }
 
-struct Parser {
-    tokens: Tokens,
+struct InterfaceParser {
+    tokens: InterfaceTokens,
     /// The definitions so far.
     interface: Interface,
 }
 
-impl Parser {
+impl InterfaceParser {
     fn definition(&mut self, keyword: &str) -> Option<()> {
         match keyword {
             "namespace" => {
@@ -144,9 +144,9 @@ impl Parser {
 }
 
 /// The rest of a file: words, quoted strings and signs, without comments and white space.
-struct Tokens(&'static str);
+struct InterfaceTokens(&'static str);
 
-impl Tokens {
+impl InterfaceTokens {
     fn next(&mut self) -> Option<&'static str> {
         loop {
             self.0 = self.0.trim_start();

@@ -1,0 +1,278 @@
+//! Applies the rows of a table to the part of a file that holds its settings.
+
+use std::collections::BTreeMap;
+
+use super::characters::CodePoint;
+use super::mistake::Mistake;
+use super::nearest::nearest;
+use super::reading::ConfigReader;
+use super::setting::{ConfigSetting, NameKind, SettingEffect, SettingName, SettingParts, find, names};
+use super::source::TextSpan;
+use super::value::SettingValue;
+use super::xml::{Text, XmlNode};
+use super::yaml::{Entry, LIST, MAP, SCALAR, YamlContent, YamlMistake, YamlNode};
+use base::util::is_invisible;
+
+/// The part of a file that holds settings: an element of storage-conf.xml, or a mapping of cassandra.yaml.
+#[derive(Debug, Clone, Copy)]
+pub enum ConfigBlock<'f> {
+    Element(&'f XmlNode),
+    Mapping { entries: &'f [Entry], span: TextSpan },
+}
+
+/// A setting that a file gives.
+#[derive(Debug)]
+pub struct GivenSetting {
+    /// The position of its name.
+    pub name: TextSpan,
+    pub text: Text,
+}
+
+impl<'f> ConfigBlock<'f> {
+    /// Returns the mappings of a list. An item that is not a mapping is a mistake; `what` is its name in the message.
+    pub fn items(what: &str, entry: &'f Entry, reading: &mut ConfigReader<'_>) -> Vec<ConfigBlock<'f>> {
+        let mut blocks = Vec::new();
+        for node in list(entry, reading) {
+            blocks.push(ConfigBlock::Mapping { entries: map(what, node, reading), span: node.span });
+        }
+        blocks
+    }
+
+    /// Applies all settings of the block.
+    pub fn apply<T>(self, rows: &[ConfigSetting<T>], target: &mut T, reading: &mut ConfigReader<'_>) {
+        match self {
+            ConfigBlock::Element(node) => {
+                apply_attributes(rows, target, node, reading);
+                apply_children(rows, &[], target, node, reading);
+            }
+            ConfigBlock::Mapping { entries, .. } => apply_entries(rows, target, entries, reading),
+        }
+    }
+
+    /// Returns a setting, named as in storage-conf.xml, that the block gives with a text; `None` if the text is missing
+    /// or blank. Of several equal elements the first counts.
+    pub fn given<T>(self, rows: &[ConfigSetting<T>], xml_name: &str) -> Option<GivenSetting> {
+        let row = rows.iter().find(|row| row.xml.is_ok_and(|own| own.name == xml_name))?;
+        match self {
+            ConfigBlock::Element(node) => {
+                if let Some(given) = node.attribute(xml_name) {
+                    return Some(GivenSetting { name: given.name.span, text: given.value.clone() });
+                }
+                let given =
+                    node.children.iter().find(|child| child.name.value == xml_name && child.has_text())?;
+                Some(GivenSetting { name: given.name.span, text: given.text.clone() })
+            }
+            ConfigBlock::Mapping { entries, .. } => {
+                let given = entry(entries, row.yaml.ok()?.name)?;
+                Some(GivenSetting { name: given.key.span, text: given.value.text()? })
+            }
+        }
+    }
+
+    /// Reports a block without the name that it must have. `what` is the name of a mapping in the message.
+    pub fn check_name(self, what: &'static str, reading: &mut ConfigReader<'_>) {
+        match self {
+            ConfigBlock::Element(node) if node.attribute("Name").is_none() => {
+                let is_family = node.name.value == "ColumnFamily";
+                let mistake =
+                    if is_family { Mistake::FamilyWithoutName } else { Mistake::KeyspaceWithoutName };
+                reading.error(node.name.span, mistake);
+            }
+            ConfigBlock::Mapping { entries, span }
+                if !entries.is_empty() && entry(entries, "name").is_none() =>
+            {
+                reading.error(span, YamlMistake::Missing { what, key: "name" }.into());
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the position of the block's name, or of the block if it has none.
+    pub fn name_span(self) -> TextSpan {
+        match self {
+            ConfigBlock::Element(node) => {
+                node.attribute("Name").map_or(node.name.span, |name| name.value.span)
+            }
+            ConfigBlock::Mapping { span, .. } => span,
+        }
+    }
+}
+
+/// Applies all children of an element. As in old servers, the first of several equal elements counts, and an empty
+/// element is ignored. Elements of `others` are left to the caller.
+pub fn apply_children<T>(
+    rows: &[ConfigSetting<T>],
+    others: &[&str],
+    target: &mut T,
+    node: &XmlNode,
+    reading: &mut ConfigReader<'_>,
+) {
+    let mut first_lines = BTreeMap::new();
+    for child in &node.children {
+        let name = child.name.value.as_str();
+        let Some((row, own)) = find(rows, NameKind::Element, name) else {
+            if !others.contains(&name) {
+                let known = names(rows, NameKind::Element).chain(others.iter().copied());
+                unknown(&child.name, "element", known, reading);
+            }
+            continue;
+        };
+        reading.seen(own.releases);
+        if let SettingEffect::Parts(read) = row.effect {
+            read(target, SettingParts::Element(child), reading);
+            continue;
+        }
+        if !child.has_text() {
+            continue;
+        }
+        let line = reading.line(child.name.span);
+        if let Some(first) = first_lines.get(own.name) {
+            reading.warn(child.name.span, || {
+                format!("a second {name} is ignored; the one on line {first} counts")
+            });
+            continue;
+        }
+        first_lines.insert(own.name, line);
+        apply_text(row, own, target, &child.name, &child.text, reading);
+        for grandchild in &child.children {
+            unknown(&grandchild.name, "element", std::iter::empty(), reading);
+        }
+    }
+}
+
+/// Applies all attributes of an element.
+fn apply_attributes<T>(
+    rows: &[ConfigSetting<T>],
+    target: &mut T,
+    node: &XmlNode,
+    reading: &mut ConfigReader<'_>,
+) {
+    for attribute in &node.attributes {
+        match find(rows, NameKind::Attribute, &attribute.name.value) {
+            Some((row, own)) => {
+                reading.seen(own.releases);
+                apply_text(row, own, target, &attribute.name, &attribute.value, reading);
+            }
+            None => unknown(&attribute.name, "attribute", names(rows, NameKind::Attribute), reading),
+        }
+    }
+}
+
+/// Applies the entries of a mapping. An absent value is ignored, as if the setting were not there.
+pub fn apply_entries<T>(
+    rows: &[ConfigSetting<T>],
+    target: &mut T,
+    entries: &[Entry],
+    reading: &mut ConfigReader<'_>,
+) {
+    for entry in entries {
+        let Some((row, own)) = find(rows, NameKind::Key, &entry.key.value) else {
+            unknown(&entry.key, "setting", names(rows, NameKind::Key), reading);
+            continue;
+        };
+        match row.effect {
+            SettingEffect::Nothing(_) => reading.inert(own.name, entry.key.span),
+            _ if matches!(entry.value.content, YamlContent::Absent) => {}
+            SettingEffect::Parts(read) => read(target, SettingParts::Entry(entry), reading),
+            SettingEffect::Value(_) => match entry.value.text() {
+                Some(text) => apply_text(row, own, target, &entry.key, &text, reading),
+                None => wrong_shape(own.name, SCALAR, &entry.value, reading),
+            },
+        }
+    }
+}
+
+/// Applies the text of a setting, which has the name `own` in its file.
+fn apply_text<T>(
+    row: &ConfigSetting<T>,
+    own: SettingName,
+    target: &mut T,
+    name: &Text,
+    text: &Text,
+    reading: &mut ConfigReader<'_>,
+) {
+    if !row.is_free_text && has_invisible(own.name, text, reading) {
+        return;
+    }
+    let value = SettingValue {
+        name: own.name,
+        kind: own.kind,
+        given: text,
+        text: text.value.trim(),
+        types: reading.types,
+    };
+    let outcome = match row.effect {
+        SettingEffect::Value(set) => set(target, &value),
+        SettingEffect::Nothing(check) => {
+            reading.inert(own.name, name.span);
+            check(&value)
+        }
+        SettingEffect::Parts(_) => Ok(()),
+    };
+    if let Err(mistake) = outcome {
+        let span = if mistake.is_about_the_name() { name.span } else { text.span };
+        reading.error(span, mistake);
+    }
+}
+
+/// Reports an invisible character in a value. Returns whether there is one.
+pub fn has_invisible(name: &str, text: &Text, reading: &mut ConfigReader<'_>) -> bool {
+    let Some(character) = text.value.chars().find(|character| is_invisible(*character)) else { return false };
+    let mistake = Mistake::InvisibleCharacter { tag: name.to_owned(), character: CodePoint(character) };
+    reading.error(reading.place_of(character, text.span), mistake);
+    true
+}
+
+/// Notes an unknown element, attribute or setting. It is ignored as in old servers, but not silently.
+pub fn unknown<'k>(
+    name: &Text,
+    what: &str,
+    known: impl Iterator<Item = &'k str>,
+    reading: &mut ConfigReader<'_>,
+) {
+    let given = &name.value;
+    let parent = (reading.parent_of)(given);
+    reading.warn(name.span, || format!("unknown {what} {given} is ignored{}", hint(given, known, parent)));
+}
+
+/// Returns a hint for an unknown name: the nearest known name, or the parent of the element.
+fn hint<'k>(given: &str, known: impl Iterator<Item = &'k str>, parent: Option<&str>) -> String {
+    match (nearest(given, known), parent) {
+        (_, Some(parent)) => format!("; it belongs {parent}"),
+        (Some(meant), None) => format!("; did you mean {meant}?"),
+        (None, None) => String::new(),
+    }
+}
+
+/// Returns the entry with a key.
+pub fn entry<'e>(entries: &'e [Entry], key: &str) -> Option<&'e Entry> {
+    entries.iter().find(|entry| entry.key.value == key)
+}
+
+/// Returns the nodes of a list; none, with a mistake, if the value is something else.
+pub fn list<'e>(entry: &'e Entry, reading: &mut ConfigReader<'_>) -> &'e [YamlNode] {
+    match &entry.value.content {
+        YamlContent::List(nodes) => nodes,
+        _ => {
+            wrong_shape(&entry.key.value, LIST, &entry.value, reading);
+            &[]
+        }
+    }
+}
+
+/// Returns the entries of a mapping; none, with a mistake, if the value is something else.
+pub fn map<'n>(key: &str, node: &'n YamlNode, reading: &mut ConfigReader<'_>) -> &'n [Entry] {
+    match &node.content {
+        YamlContent::Map(entries) => entries,
+        _ => {
+            wrong_shape(key, MAP, node, reading);
+            &[]
+        }
+    }
+}
+
+/// Reports a value of the wrong shape.
+pub fn wrong_shape(key: &str, wanted: &'static str, node: &YamlNode, reading: &mut ConfigReader<'_>) {
+    let found = node.content.kind();
+    reading.error(node.span, YamlMistake::WrongShape { key: key.to_owned(), wanted, found }.into());
+}
