@@ -29,9 +29,8 @@
 //! of them are. A [`TransactionLog`] tells which SSTables an interrupted compaction has left. A [`Descriptor`] is
 //! what the name of a file says. A [`Shower`] prints rows, an [`SstableWriter`] writes them.
 //!
-//! Cells are those of this server's model ([`base::model::Cell`]), with the names that they have in 2.1, for all
-//! releases. Counters keep their shards, because the shards of several tables must be merged before their total is
-//! known.
+//! Cells are of this server's model ([`base::model::Cell`]), with the names that they have in 2.1, for all releases.
+//! Counters keep their shards, because the shards of several tables must be merged before their total is known.
 //!
 //! ```text
 //!   component   names and directories of files          input        numbers, bytes and blocks of a file

@@ -69,7 +69,7 @@ pub struct Event {
     pub at_us: i64,
     /// The number of the connection in the recording.
     pub connection: u64,
-    /// What happened.
+    /// The message, or the change of the connection.
     pub kind: EventKind,
 }
 

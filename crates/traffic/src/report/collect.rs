@@ -23,7 +23,7 @@ use crate::limits::{
 /// The answers that a report compares.
 #[derive(Debug, Clone)]
 pub struct ReportSubject {
-    /// How the calls were made.
+    /// A replay of a recording, or a shadow of a server.
     pub run: RunKind,
     /// The file of the recording, or the address of the primary.
     pub recorded: String,

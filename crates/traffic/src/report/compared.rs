@@ -70,7 +70,7 @@ pub enum CallOutcome<'a> {
 /// A difference between the answers of one call.
 #[derive(Debug, Clone, Copy)]
 pub struct CallDifference<'a> {
-    /// How serious it is.
+    /// The kind of content that differs.
     pub kind: DifferenceKind,
     /// The place of the difference in the answer, such as `[3].column.value`. Empty for the answer as a whole.
     pub path: &'a str,
