@@ -18,6 +18,7 @@
 
 // `println!` panics if nobody reads any more: `base::util::output` prints instead.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(not(test), warn(unreachable_pub))]
 
 pub mod cli;
 

@@ -18,7 +18,7 @@ use web::HttpService;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Console and metrics")]
-pub struct AdminArgs {
+pub(super) struct AdminArgs {
     /// The address of the console [default: off]
     ///
     /// The admin server has pages for browsers, and metrics at /metrics. It also has the status page and, with --control,
@@ -67,7 +67,7 @@ enum OnOff {
 }
 
 /// The checked options of the admin server.
-pub struct AdminOptions {
+pub(super) struct AdminOptions {
     access: AdminAccess,
     hosts: HostNames,
     may_change: bool,
@@ -77,12 +77,12 @@ pub struct AdminOptions {
 
 impl AdminArgs {
     /// Returns the address; `None` if the admin server is disabled.
-    pub fn address(&self) -> Option<&str> {
+    pub(super) fn address(&self) -> Option<&str> {
         self.address.as_deref().filter(|address| *address != "off")
     }
 
     /// Checks the options. `is_in_memory`: the data ends with the server.
-    pub fn options(&self, needs_login: bool, is_in_memory: bool) -> Result<AdminOptions, String> {
+    pub(super) fn options(&self, needs_login: bool, is_in_memory: bool) -> Result<AdminOptions, String> {
         let port = HttpPort { option: "--admin", name: "admin server" };
         // The users of the database are enough.
         let checked = self.address().filter(|_| !needs_login);
@@ -98,7 +98,7 @@ impl AdminArgs {
 
 impl AdminOptions {
     /// Makes the service of the admin server.
-    pub fn service(
+    pub(super) fn service(
         self,
         database: &Arc<Database>,
         status: StatusPage,

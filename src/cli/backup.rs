@@ -13,7 +13,7 @@ use base::util::output::{print_line, report_line};
 use embedded::{BackupOptions, BackupSummary};
 
 #[derive(Debug, Args)]
-pub struct BackupArgs {
+pub(super) struct BackupArgs {
     /// The directory to create. If it is on the same file system as the data directory, tables are hard-linked instead
     /// of copied
     #[arg(value_name = "TARGET")]
@@ -29,7 +29,7 @@ pub struct BackupArgs {
     no_verify: bool,
 }
 
-pub fn backup(args: &BackupArgs, types: &Types) -> Result<(), String> {
+pub(super) fn backup(args: &BackupArgs, types: &Types) -> Result<(), String> {
     let source = match &args.data_dir {
         Some(directory) => directory.clone(),
         None => {

@@ -9,7 +9,7 @@ use base::util::output::print_text;
 use cql_syntax::TableName;
 
 #[derive(Debug, Args)]
-pub struct CellsArgs {
+pub(super) struct CellsArgs {
     /// The keyspace
     keyspace_name: String,
     /// The table or column family
@@ -21,7 +21,7 @@ pub struct CellsArgs {
     data: DataArgs,
 }
 
-pub fn cells(args: &CellsArgs, types: &Types) -> Result<(), String> {
+pub(super) fn cells(args: &CellsArgs, types: &Types) -> Result<(), String> {
     data::run(async {
         let data = Data::open(&args.data, types).await?;
         let text = row_of(args, &data).await;

@@ -16,7 +16,7 @@ const OFF: &str = "off";
 
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Data on a cluster")]
-pub struct ClusterArgs {
+pub(super) struct ClusterArgs {
     /// Store data on the cluster of these nodes
     ///
     /// Nodes of Cassandra 4 or 5 or of ScyllaDB, which report the other nodes. `off`: store data in a directory even if the configuration has a `<Cluster>`.
@@ -60,7 +60,7 @@ impl ClusterArgs {
     /// # Errors
     ///
     /// Names the options that are missing or contradict each other.
-    pub fn over(&self, configured: Option<Cluster>) -> Result<Option<Cluster>, String> {
+    pub(super) fn over(&self, configured: Option<Cluster>) -> Result<Option<Cluster>, String> {
         let mut cluster = match (self.contact_points.as_deref(), configured) {
             (Some(OFF), _) => None,
             (None, configured) => configured,
@@ -105,7 +105,7 @@ impl ClusterArgs {
     }
 
     /// Returns the options to connect to a location, if that is a cluster.
-    pub fn options_of(
+    pub(super) fn options_of(
         &self,
         location: &Location,
         configured: Option<&Cluster>,
@@ -115,7 +115,7 @@ impl ClusterArgs {
     }
 
     /// Returns whether the command line sets the nodes of a cluster.
-    pub fn names_nodes(&self) -> bool {
+    pub(super) fn names_nodes(&self) -> bool {
         self.contact_points.as_deref().is_some_and(|list| list != OFF)
     }
 
@@ -178,7 +178,7 @@ fn contact_points(list: &str) -> Result<Vec<String>, String> {
 }
 
 /// Returns the options to open the store with. Reads the password file.
-pub fn options(cluster: &Cluster) -> Result<ClusterOptions, String> {
+pub(super) fn options(cluster: &Cluster) -> Result<ClusterOptions, String> {
     let credentials = match &cluster.login {
         None => None,
         Some(login) => {

@@ -8,12 +8,12 @@ use base::util::output;
 
 /// The shell that completes.
 #[derive(Debug, clap::Args)]
-pub struct CompletionsArgs {
+pub(super) struct CompletionsArgs {
     shell: Shell,
 }
 
 /// Prints the script that a shell reads at its start.
-pub fn completions(args: &CompletionsArgs) -> Result<(), String> {
+pub(super) fn completions(args: &CompletionsArgs) -> Result<(), String> {
     output::check(io::stdout().write_all(&script(args.shell)));
     Ok(())
 }

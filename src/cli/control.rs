@@ -21,7 +21,7 @@ use web::HttpService;
 /// The options of the control port.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Tests")]
-pub struct ControlArgs {
+pub(super) struct ControlArgs {
     /// The address of the control API [default: off]
     ///
     /// Tests use the control API to reset the data, to take snapshots and to move the clock. It needs --ephemeral.
@@ -49,13 +49,13 @@ pub struct ControlArgs {
 }
 
 /// The checked options of the control port.
-pub struct ControlOptions {
+pub(super) struct ControlOptions {
     token: Option<Password>,
 }
 
 impl ControlArgs {
     /// Checks the options; `None` if the control port is disabled.
-    pub fn options(&self, is_in_memory: bool) -> Result<Option<ControlOptions>, String> {
+    pub(super) fn options(&self, is_in_memory: bool) -> Result<Option<ControlOptions>, String> {
         if let (Some(source), false) = (self.load.first(), is_in_memory) {
             return Err(format!(
                 "--load {} loads data for tests, and only into a server in memory: add --ephemeral, or remove --load",
@@ -75,7 +75,7 @@ impl ControlArgs {
     }
 
     /// Loads the data of `--load`.
-    pub async fn load(&self, database: &Arc<Database>) -> Result<(), String> {
+    pub(super) async fn load(&self, database: &Arc<Database>) -> Result<(), String> {
         for source in &self.load {
             source.load(database).await?;
         }
@@ -83,20 +83,20 @@ impl ControlArgs {
     }
 
     /// Returns the clock of the server: with a control port tests can change it.
-    pub fn clock(&self) -> Clock {
+    pub(super) fn clock(&self) -> Clock {
         if self.address.is_some() { Clock::adjustable() } else { Clock::system() }
     }
 
     /// Returns the database. If there is a control port, its requests wait for changes of the whole database, and meet
     /// the rules of faults.
-    pub fn controlled(&self, database: Database) -> Database {
+    pub(super) fn controlled(&self, database: Database) -> Database {
         if self.address.is_some() { database.with_gate().with_faults() } else { database }
     }
 }
 
 /// The source of `--load`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LoadSource {
+pub(super) enum LoadSource {
     File(PathBuf),
     /// A data directory, or a Thrift server.
     Location(Location),
@@ -104,7 +104,7 @@ pub enum LoadSource {
 
 impl LoadSource {
     /// Loads the data into a server in memory.
-    pub async fn load(&self, database: &Arc<Database>) -> Result<(), String> {
+    pub(super) async fn load(&self, database: &Arc<Database>) -> Result<(), String> {
         match self {
             LoadSource::File(file) => load_file("--load", database, file).await,
             LoadSource::Location(place) => load_location(database, place).await,
@@ -134,7 +134,7 @@ impl fmt::Display for LoadSource {
 }
 
 /// Loads a file. `option` named it.
-pub async fn load_file(option: &str, database: &Arc<Database>, file: &Path) -> Result<(), String> {
+pub(super) async fn load_file(option: &str, database: &Arc<Database>, file: &Path) -> Result<(), String> {
     let name = file.display().to_string();
     let bytes = std::fs::read(file).map_err(|error| format!("cannot read {name}: {error}"))?;
     let of_file = |error: ControlError| format!("{option} {name}: {error}");
@@ -146,7 +146,7 @@ pub async fn load_file(option: &str, database: &Arc<Database>, file: &Path) -> R
 
 impl ControlOptions {
     /// Makes the control of the server. The current state of the database becomes its start-up state.
-    pub async fn control(
+    pub(super) async fn control(
         &self,
         database: Arc<Database>,
         sandboxes: Sandboxes,
@@ -157,7 +157,7 @@ impl ControlOptions {
     }
 
     /// Makes the service of the control port.
-    pub fn service(self, control: &Arc<Control>) -> HttpService {
+    pub(super) fn service(self, control: &Arc<Control>) -> HttpService {
         control_service(control, self.token, CONTROL_TIMES)
     }
 }

@@ -12,7 +12,7 @@ use base::util::output::print_text;
 use double::control::{ClockRequest, ControlClient, LoadBody, ResetRequest, ResetScope, SandboxRequest};
 
 #[derive(Debug, Args)]
-pub struct ControlCommandArgs {
+pub(super) struct ControlCommandArgs {
     /// The address of the control port, as the server prints it
     #[arg(value_name = "HOST:PORT")]
     address: String,
@@ -221,7 +221,7 @@ impl ClockSubcommand {
 }
 
 /// Sends the request, and prints the reply.
-pub fn control(args: &ControlCommandArgs) -> Result<(), String> {
+pub(super) fn control(args: &ControlCommandArgs) -> Result<(), String> {
     let port = HttpPort { option: "--control", name: "control port" };
     let token = port.token(None, args.token_file.as_deref())?;
     let mut request = args.request.http()?;

@@ -18,7 +18,7 @@ use transfer::endpoint::{DEFAULT_ROWS, Endpoint, Location, OpenOptions};
 use transfer::{Interruption, TransferError, copy, endpoint};
 
 #[derive(Debug, Args)]
-pub struct CopyArgs {
+pub(super) struct CopyArgs {
     /// The source: `data:DIRECTORY` (its server must not be running), `thrift:HOST:PORT` (any Thrift server; `?framed`,
     /// `?unframed` and `?version=0.6` may follow) or `cluster:HOST:PORT,HOST:PORT`; `cluster` alone is the
     /// configuration's
@@ -63,7 +63,7 @@ pub struct CopyArgs {
     parallel: u16,
 }
 
-pub fn copy(args: &CopyArgs, types: &Types) -> Result<(), String> {
+pub(super) fn copy(args: &CopyArgs, types: &Types) -> Result<(), String> {
     if args.from.to_string() == args.to.to_string() {
         return Err(format!("{} is both the source and the target", args.from));
     }
@@ -161,7 +161,7 @@ async fn close(sides: &[&Endpoint]) -> Result<(), String> {
 }
 
 /// Makes the first Ctrl-C stop the copy cleanly, and the second end the program.
-pub fn stop_at_signals() -> Result<Interruption, String> {
+pub(super) fn stop_at_signals() -> Result<Interruption, String> {
     let mut signals = StopSignals::listen()?;
     let interruption = Interruption::default();
     let stop = interruption.clone();

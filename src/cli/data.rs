@@ -22,7 +22,7 @@ use store::Store;
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
 
 #[derive(Debug, Args)]
-pub struct DataArgs {
+pub(super) struct DataArgs {
     /// The configuration of the server [default: as for `serve`]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -41,14 +41,14 @@ pub struct DataArgs {
 }
 
 /// An open database.
-pub struct Data {
+pub(super) struct Data {
     pub database: Arc<Database>,
     pub behaviour: &'static Behaviour,
     pub keyspace: Option<String>,
 }
 
 impl Data {
-    pub async fn open(args: &DataArgs, types: &Types) -> Result<Data, String> {
+    pub(super) async fn open(args: &DataArgs, types: &Types) -> Result<Data, String> {
         let mut data = match &args.schema {
             Some(_) => Data::in_memory(args, types)?,
             None => Data::of_server(args, types)?,
@@ -63,7 +63,7 @@ impl Data {
     }
 
     /// Returns the state of queries, with all rights: users that can read the files can read the data.
-    pub fn state(&self) -> QueryState<'_> {
+    pub(super) fn state(&self) -> QueryState<'_> {
         QueryState {
             database: &self.database,
             behaviour: self.behaviour,
@@ -75,7 +75,7 @@ impl Data {
         }
     }
 
-    pub async fn close(self) -> Result<(), String> {
+    pub(super) async fn close(self) -> Result<(), String> {
         let closed = self.database.store().close().await;
         closed.map_err(|error| format!("the store did not close cleanly: {error}"))
     }
@@ -145,7 +145,7 @@ impl Data {
 }
 
 /// Returns the partitioner with a name of the command line.
-pub fn partitioner_named(name: &str) -> Result<PartitionerRef, String> {
+pub(super) fn partitioner_named(name: &str) -> Result<PartitionerRef, String> {
     partitioner::resolve(name).ok_or_else(|| {
         let known: Vec<&str> = partitioner::PARTITIONERS.iter().map(|(name, _)| *name).collect();
         format!("unknown partitioner {name:?}: use one of {}", known.join(", "))
@@ -153,7 +153,7 @@ pub fn partitioner_named(name: &str) -> Result<PartitionerRef, String> {
 }
 
 /// Returns the data directory: of the command line, else of the configuration.
-pub fn directory(given: Option<&Path>, config: &config::Config) -> PathBuf {
+pub(super) fn directory(given: Option<&Path>, config: &config::Config) -> PathBuf {
     let configured = config.data_directories.first().map(PathBuf::as_path);
     given.or(configured).unwrap_or(Path::new("data")).to_owned()
 }
@@ -165,7 +165,7 @@ const EMPTY: &str = "<Storage>
 </Storage>";
 
 /// Runs a tool until it is done.
-pub fn run(work: impl Future<Output = Result<(), String>>) -> Result<(), String> {
+pub(super) fn run(work: impl Future<Output = Result<(), String>>) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.map_err(|error| format!("cannot start: {error}"))?.block_on(work)
 }

@@ -8,14 +8,14 @@ use base::util::output::print_text;
 use cql::QueryOptions;
 
 #[derive(Debug, Args)]
-pub struct ExplainArgs {
+pub(super) struct ExplainArgs {
     /// A SELECT, INSERT, UPDATE, DELETE or BATCH. Nothing is written
     statement: String,
     #[command(flatten)]
     data: DataArgs,
 }
 
-pub fn explain(args: &ExplainArgs, types: &Types) -> Result<(), String> {
+pub(super) fn explain(args: &ExplainArgs, types: &Types) -> Result<(), String> {
     data::run(async {
         let data = Data::open(&args.data, types).await?;
         let text = cql::explain(&data.state(), &args.statement, &QueryOptions::default()).await;

@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_secs(3);
 
 /// Opens the cluster. If the cluster cannot be reached, tries again forever and logs that; other errors are returned at
 /// once.
-pub async fn open(cluster: &Cluster, config: &Config, clock: Arc<Clock>) -> Result<OpenStore, String> {
+pub(super) async fn open(cluster: &Cluster, config: &Config, clock: Arc<Clock>) -> Result<OpenStore, String> {
     let options = cluster::options(cluster)?;
     if options.tls.as_ref().is_some_and(|tls| tls.authorities.is_none()) {
         tracing::warn!(
@@ -56,7 +56,7 @@ async fn open_once(
 }
 
 /// Loads the schema that gateways share, and creates its tables, once enough nodes are up.
-pub async fn load_schema(database: &Arc<Database>) -> Result<(), db::Error> {
+pub(super) async fn load_schema(database: &Arc<Database>) -> Result<(), db::Error> {
     until_reached(PAUSE, may_load_later, async || database.stored_schema().load().await).await
 }
 

@@ -36,7 +36,7 @@ Examples:
 ";
 
 /// Adds groups and examples to the help of the program and of `serve`.
-pub fn with_help(command: Command) -> Command {
+pub(super) fn with_help(command: Command) -> Command {
     let command = command.max_term_width(WIDTH).mut_subcommand("serve", with_short_help);
     let template = format!(
         "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",

@@ -8,7 +8,7 @@ use base::util::{Password, password_of};
 
 /// A port that speaks HTTP, as errors name it.
 #[derive(Debug, Clone, Copy)]
-pub struct HttpPort {
+pub(super) struct HttpPort {
     /// The option with its address; the option with its token is the same with `-token-file`.
     pub option: &'static str,
     pub name: &'static str,
@@ -19,7 +19,11 @@ impl HttpPort {
     ///
     /// # Errors
     /// If the token is unreadable or short, or if an address that other machines reach has no token.
-    pub fn token(&self, address: Option<&str>, file: Option<&Path>) -> Result<Option<Password>, String> {
+    pub(super) fn token(
+        &self,
+        address: Option<&str>,
+        file: Option<&Path>,
+    ) -> Result<Option<Password>, String> {
         let HttpPort { option, name } = self;
         match (file, address) {
             (Some(file), _) => {
@@ -44,13 +48,13 @@ impl HttpPort {
 }
 
 /// Returns the host of `HOST:PORT`.
-pub fn host_of(address: &str) -> &str {
+pub(super) fn host_of(address: &str) -> &str {
     address.rsplit_once(':').map_or(address, |(host, _)| host)
 }
 
 /// Returns whether only this machine reaches an address. An address that cannot be resolved is an error later, when it
 /// is bound.
-pub fn is_loopback(address: &str) -> bool {
+pub(super) fn is_loopback(address: &str) -> bool {
     let Ok(mut found) = address.to_socket_addrs() else { return true };
     found.all(|address| address.ip().to_canonical().is_loopback())
 }

@@ -14,14 +14,14 @@ use double::control::Sandboxes;
 use web::HttpService;
 
 /// The checked options of the ports.
-pub struct HttpOptions {
+pub(super) struct HttpOptions {
     status_token: Option<Password>,
     control: Option<ControlOptions>,
     admin: AdminOptions,
 }
 
 /// The services of the ports.
-pub struct HttpServices {
+pub(super) struct HttpServices {
     pub status: HttpService,
     /// `None` if the control port is disabled.
     pub control: Option<HttpService>,
@@ -32,7 +32,7 @@ pub struct HttpServices {
 
 impl HttpOptions {
     /// Checks the options.
-    pub fn checked(
+    pub(super) fn checked(
         status: &StatusArgs,
         control: &ControlArgs,
         admin: &AdminArgs,
@@ -47,7 +47,7 @@ impl HttpOptions {
     }
 
     /// Makes the services. The current state of the database becomes the start-up state of the control API.
-    pub async fn services(
+    pub(super) async fn services(
         self,
         database: &Arc<Database>,
         place: &str,

@@ -8,7 +8,7 @@ use config::Config;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Configuration")]
-pub struct IdentityArgs {
+pub(super) struct IdentityArgs {
     /// The name that describe_cluster_name returns, instead of the configuration's
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     cluster_name: Option<String>,
@@ -23,7 +23,7 @@ impl IdentityArgs {
     /// # Errors
     ///
     /// If there is no such partitioner, or if it does not have the configuration's token.
-    pub fn over(&self, config: Config) -> Result<Config, String> {
+    pub(super) fn over(&self, config: Config) -> Result<Config, String> {
         let mut config = config;
         if let Some(name) = &self.cluster_name {
             config.cluster_name.clone_from(name);

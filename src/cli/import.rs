@@ -29,7 +29,7 @@ use transfer::{endpoint, import as importing};
 const NAMES_SHOWN: usize = 20;
 
 #[derive(Debug, Args)]
-pub struct ImportArgs {
+pub(super) struct ImportArgs {
     #[command(flatten)]
     from: SourceDirectories,
     /// The target: `data:DIRECTORY`, which is created if it does not exist, or `cluster:HOST:PORT,HOST:PORT`
@@ -81,7 +81,7 @@ pub struct ImportArgs {
     as_of: Option<AsOf>,
 }
 
-pub fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
+pub(super) fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
     let mut inventory = Inventory::of_nodes(&args.from.nodes).map_err(|error| error.to_string())?;
     let found = FoundSchema::of(&inventory, types).map_err(|error| error.without_advice());
     if let Err(error) = &found {

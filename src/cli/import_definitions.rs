@@ -15,7 +15,7 @@ use transfer::endpoint::Endpoint;
 use transfer::import::{FamilyName, FoundSchema, Inventory};
 
 /// Where definitions come from, besides the configuration.
-pub struct Definitions<'a> {
+pub(super) struct Definitions<'a> {
     /// The scripts of `--schema`.
     pub scripts: &'a [PathBuf],
     /// The schema in the system tables, or why it cannot be read.
@@ -24,7 +24,7 @@ pub struct Definitions<'a> {
 
 impl Definitions<'_> {
     /// Creates the column families that a database does not have. Prints the ones that it cannot create.
-    pub async fn create(&self, database: &Arc<Database>) -> Result<(), String> {
+    pub(super) async fn create(&self, database: &Arc<Database>) -> Result<(), String> {
         for script in self.scripts {
             load_file("--schema", database, script).await?;
         }
@@ -36,7 +36,7 @@ impl Definitions<'_> {
     }
 
     /// Prints the parts that are missing in the system tables, and the parts that are not imported.
-    pub fn print_gaps(&self) {
+    pub(super) fn print_gaps(&self) {
         if let Ok(schema) = self.found {
             print_each("missing in the system tables", &schema.missing);
             print_each("not imported", &schema.left_out);
@@ -44,7 +44,7 @@ impl Definitions<'_> {
     }
 
     /// Returns the column families of SSTables that a target does not define. Views are left out.
-    pub fn missing(&self, inventory: &Inventory, to: &Endpoint) -> Vec<String> {
+    pub(super) fn missing(&self, inventory: &Inventory, to: &Endpoint) -> Vec<String> {
         let is_view = |name: &FamilyName| self.found.is_ok_and(|schema| schema.views.contains(name));
         let is_missing =
             |name: &&FamilyName| to.column_family(&name.keyspace, &name.name).is_none() && !is_view(name);
@@ -52,7 +52,7 @@ impl Definitions<'_> {
     }
 
     /// Returns a store in memory with the definitions: to read commit logs without a target.
-    pub async fn in_memory(
+    pub(super) async fn in_memory(
         &self,
         config: &Config,
         types: &Types,

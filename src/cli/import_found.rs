@@ -19,7 +19,7 @@ const LEFT_OUT_PRINTED: usize = 10;
 const PLAUSIBLE_S: std::ops::Range<i64> = 946_684_800..4_102_444_800;
 
 /// Prints the directories, the schema, the partitioner and the commit logs.
-pub fn print_sources(
+pub(super) fn print_sources(
     inventory: &Inventory,
     found: Result<&FoundSchema, &str>,
     config: Option<&Path>,
@@ -57,7 +57,7 @@ fn line_of_node(inventory: &Inventory, node: usize) -> String {
 }
 
 /// Returns lines with the SSTables that are not read, and why: the first ones of each reason.
-pub fn left_out(inventory: &Inventory) -> Vec<String> {
+pub(super) fn left_out(inventory: &Inventory) -> Vec<String> {
     let mut by_reason: BTreeMap<&str, Vec<&LeftOut>> = BTreeMap::new();
     for file in &inventory.left_out {
         by_reason.entry(&file.why).or_default().push(file);
@@ -121,7 +121,7 @@ fn releases_of_log(path: &Path) -> &'static str {
 }
 
 /// Prints the column families as a table.
-pub fn print_families(
+pub(super) fn print_families(
     inventory: &Inventory,
     found: Result<&FoundSchema, &str>,
     summary: &Summary,
@@ -172,7 +172,7 @@ fn line_of(name: &FamilyName, size: u64, logged: u64, family: &FamilySummary) ->
 }
 
 /// Returns the range of timestamps as dates.
-pub fn shown_times(first: i64, last: i64) -> String {
+pub(super) fn shown_times(first: i64, last: i64) -> String {
     match (shown_time(first), shown_time(last)) {
         (first, last) if first == last => first,
         (first, last) => format!("{first} to {last}"),

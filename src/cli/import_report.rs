@@ -10,12 +10,12 @@ use base::util::output::{print_line, report_line};
 use transfer::import::{FamilySummary, Inventory, Summary, UnfoundWrites, Verified};
 
 /// Explains how to define column families that have no definition.
-pub const HOW_TO_DEFINE: &str = "Servers of 0.7 and later have the definitions in the keyspace system or system_schema: give the \
+pub(super) const HOW_TO_DEFINE: &str = "Servers of 0.7 and later have the definitions in the keyspace system or system_schema: give the \
     whole data directory. Otherwise define them with --config storage-conf.xml (0.4 to 0.6), or with --schema and a script of \
     CQL or cassandra-cli";
 
 /// Prints the imported data and the losses. Losses are an error.
-pub fn report_imported(
+pub(super) fn report_imported(
     inventory: &Inventory,
     summary: &Summary,
     skips_undefined: bool,
@@ -38,14 +38,14 @@ pub fn report_imported(
 }
 
 /// Prints the data that was found and the losses. Losses are an error.
-pub fn report_found(inventory: &Inventory, summary: &Summary) -> Result<(), String> {
+pub(super) fn report_found(inventory: &Inventory, summary: &Summary) -> Result<(), String> {
     print_line!("found: {}", total(inventory, summary, inventory.commit_logs.len() as u64));
     print_unfound("not counted", &summary.unfound);
     print_losses(inventory, summary, 0)
 }
 
 /// Prints how many differences there are. They are an error.
-pub fn report_verified(verified: &Verified) -> Result<(), String> {
+pub(super) fn report_verified(verified: &Verified) -> Result<(), String> {
     if verified.is_complete {
         print_line!("compared: {} cells and deletions of the files with the target", verified.compared);
     } else {
@@ -149,6 +149,6 @@ fn shown(family: &FamilySummary) -> String {
 }
 
 /// Returns a number with its noun.
-pub fn counted(number: u64, noun: &str) -> String {
+pub(super) fn counted(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

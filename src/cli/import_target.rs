@@ -11,7 +11,7 @@ use transfer::endpoint::Location;
 use transfer::import::{SourcePartitioner, recorded_parts};
 
 /// A target that is not opened yet.
-pub struct TargetLocation<'a> {
+pub(super) struct TargetLocation<'a> {
     place: &'a Location,
     new: Option<NewDirectory>,
 }
@@ -24,7 +24,7 @@ struct NewDirectory {
 }
 
 impl TargetLocation<'_> {
-    pub fn of(place: &Location) -> TargetLocation<'_> {
+    pub(super) fn of(place: &Location) -> TargetLocation<'_> {
         let new = match place {
             Location::Data(path) => NewDirectory::at(path),
             _ => None,
@@ -33,7 +33,7 @@ impl TargetLocation<'_> {
     }
 
     /// Checks that a progress file does not say that a part is already in a new directory.
-    pub fn check_progress(&self, file: Option<&Path>) -> Result<(), String> {
+    pub(super) fn check_progress(&self, file: Option<&Path>) -> Result<(), String> {
         let (Some(new), Some(file)) = (&self.new, file) else { return Ok(()) };
         match recorded_parts(file).map_err(|error| error.to_string())? {
             0 => Ok(()),
@@ -48,7 +48,7 @@ impl TargetLocation<'_> {
 
     /// Returns the configuration for a target without one: a new directory gets the partitioner of the old servers, and
     /// an existing one keeps its own.
-    pub fn fitting(&self, config: Config, source: &SourcePartitioner) -> Config {
+    pub(super) fn fitting(&self, config: Config, source: &SourcePartitioner) -> Config {
         let partitioner = match (self.place, &self.new) {
             (Location::Data(_), Some(new)) => {
                 let class = source.partitioner.class_name();
@@ -74,7 +74,7 @@ impl TargetLocation<'_> {
 
     /// Removes the files that a refused import has put into a new directory, and the directory itself if the import has
     /// created it.
-    pub fn remove(&self) {
+    pub(super) fn remove(&self) {
         let Some(new) = &self.new else { return };
         if let Err(error) = new.remove() {
             report_line!("note: {} has files of this import, and no data: {error}", new.path.display());

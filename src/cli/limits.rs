@@ -14,7 +14,7 @@ const MIB: u64 = 1024 * 1024;
 /// The memory and time limits of requests.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Limits")]
-pub struct LimitArgs {
+pub(super) struct LimitArgs {
     /// Memory of all requests together, in megabytes
     ///
     /// Of their arguments, rows and results; one request may use a quarter of it. [default: half of what the process may
@@ -38,7 +38,7 @@ pub struct LimitArgs {
 
 impl LimitArgs {
     /// Returns the limits of the requests of all ports, besides a cache of `cache_bytes`.
-    pub fn limits(&self, config: &Config, cache_bytes: u64) -> RequestLimits {
+    pub(super) fn limits(&self, config: &Config, cache_bytes: u64) -> RequestLimits {
         let bytes = match self.request_memory_mb {
             Some(megabytes) => usize::try_from(megabytes.saturating_mul(MIB)).unwrap_or(usize::MAX),
             None => process_memory::for_requests(usize::try_from(cache_bytes).unwrap_or(usize::MAX)),

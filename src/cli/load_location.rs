@@ -25,7 +25,7 @@ impl Drop for TemporaryDirectory {
 }
 
 /// Loads the schema and the rows of a place. Users are not loaded.
-pub async fn load_location(database: &Arc<Database>, place: &Location) -> Result<(), String> {
+pub(super) async fn load_location(database: &Arc<Database>, place: &Location) -> Result<(), String> {
     let failed = |why: String| format!("--load {place}: {why}");
     let loaded = match place {
         Location::Data(directory) => {

@@ -10,7 +10,7 @@ use db::{Authenticator, LoginGuard, PasswordMode, SimpleAuthenticator};
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Logins of Thrift clients")]
-pub struct LoginArgs {
+pub(super) struct LoginArgs {
     /// The users of SimpleAuthenticator: a file with lines of user=password
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     passwd: Option<PathBuf>,
@@ -33,7 +33,7 @@ impl LoginArgs {
     /// # Errors
     ///
     /// Names the options that contradict the configuration or would have no effect.
-    pub fn authenticator(&self, config: &Config) -> Result<Authenticator, String> {
+    pub(super) fn authenticator(&self, config: &Config) -> Result<Authenticator, String> {
         check_authority(config)?;
         match config.authenticator {
             AuthenticatorKind::AllowAll => match self.first_option() {
@@ -64,7 +64,7 @@ impl LoginArgs {
     }
 
     /// Returns the guard that limits failed logins.
-    pub fn guard(&self) -> LoginGuard {
+    pub(super) fn guard(&self) -> LoginGuard {
         LoginGuard::new(self.login_failures.unwrap_or(LOGIN_FAILURES_MAX))
     }
 

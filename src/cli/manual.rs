@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 /// Where the manual pages are written.
 #[derive(Debug, clap::Args)]
-pub struct ManArgs {
+pub(super) struct ManArgs {
     /// The directory; it must exist. Existing pages are replaced.
     #[arg(value_name = "DIRECTORY")]
     directory: PathBuf,
 }
 
 /// Writes `thriftstore.1`, and `thriftstore-COMMAND.1` for each command.
-pub fn man(args: &ManArgs) -> Result<(), String> {
+pub(super) fn man(args: &ManArgs) -> Result<(), String> {
     let directory = &args.directory;
     clap_mangen::generate_to(with_all_descriptions(super::command()), directory)
         .map_err(|error| format!("cannot write the manual pages to {}: {error}", directory.display()))

@@ -11,14 +11,14 @@ use base::marshal::Types;
 use config::{Config, ConfigErrors};
 
 /// The style of errors.
-pub const ERROR: Style = AnsiColor::Red.on_default().bold();
+pub(super) const ERROR: Style = AnsiColor::Red.on_default().bold();
 /// The style of warnings.
-pub const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+pub(super) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 /// The style of good results.
-pub const FINE: Style = AnsiColor::Green.on_default().bold();
+pub(super) const FINE: Style = AnsiColor::Green.on_default().bold();
 
 /// Prints the error that ends a command. A configuration's errors are drawings, which have colours of their own.
-pub fn print_error(message: &str) {
+pub(super) fn print_error(message: &str) {
     if is_drawing(message) {
         let _ = writeln!(anstream::stderr(), "{message}");
     } else {
@@ -27,12 +27,12 @@ pub fn print_error(message: &str) {
 }
 
 /// Loads the configuration of a file, else of the current directory, else the built-in one. Its errors are drawings.
-pub fn load_config(file: Option<&Path>, types: &Types) -> Result<Config, String> {
+pub(super) fn load_config(file: Option<&Path>, types: &Types) -> Result<Config, String> {
     config::load_or_default(file, types).map_err(|errors| drawing(&errors))
 }
 
 /// Returns the drawing of a configuration's errors.
-pub fn drawing(errors: &ConfigErrors) -> String {
+pub(super) fn drawing(errors: &ConfigErrors) -> String {
     errors.render(std::io::stderr().is_terminal())
 }
 

@@ -15,7 +15,7 @@ const OFF: &str = "off";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "CQL clients")]
-pub struct NativeArgs {
+pub(super) struct NativeArgs {
     /// The address of CQL, or `off` [default: 127.0.0.1:9042]
     ///
     /// The default comes from the configuration, else it is port 9042 at the address of Thrift. The configuration's are
@@ -32,12 +32,12 @@ pub struct NativeArgs {
 
 impl NativeArgs {
     /// Returns whether an option or the configuration sets the address of the native protocol.
-    pub fn is_asked_for(&self, config: &Config) -> bool {
+    pub(super) fn is_asked_for(&self, config: &Config) -> bool {
         self.cql.is_some() || config.native_address.is_some()
     }
 
     /// Returns the reported version.
-    pub fn claim(&self) -> ReportedVersion {
+    pub(super) fn claim(&self) -> ReportedVersion {
         self.claim.clone().or_else(|| ReportedVersion::new(CLAIM).ok()).unwrap_or_default()
     }
 
@@ -47,7 +47,7 @@ impl NativeArgs {
     /// # Errors
     ///
     /// If options contradict each other, or enable the protocol on a gateway.
-    pub fn address(
+    pub(super) fn address(
         &self,
         config: &Config,
         thrift: Option<&str>,

@@ -9,7 +9,7 @@ use clap::Args;
 /// The options of the export of spans.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Log of requests")]
-pub struct OtlpArgs {
+pub(super) struct OtlpArgs {
     /// Send a span for each request to a collector of OpenTelemetry, such as http://127.0.0.1:4318. Needs a program that
     /// was built with the feature otlp
     #[arg(id = "otlp", long = "otlp", value_name = "URL", hide_short_help = true)]
@@ -82,14 +82,14 @@ mod export {
     const PATH: &str = "/v1/traces";
 
     /// The export of spans; `None` if it is not asked for.
-    pub struct SpanExport(Option<SdkTracerProvider>);
+    pub(crate) struct SpanExport(Option<SdkTracerProvider>);
 
     impl OtlpArgs {
         /// Starts the log, and the export if it is asked for.
         ///
         /// # Errors
         /// If the address of the collector cannot be used. Whether the collector answers is not checked.
-        pub fn start_log(&self) -> Result<SpanExport, String> {
+        pub(crate) fn start_log(&self) -> Result<SpanExport, String> {
             let Some(url) = &self.url else {
                 start_log();
                 return Ok(SpanExport(None));
@@ -118,7 +118,7 @@ mod export {
 
     impl SpanExport {
         /// Sends the spans that wait.
-        pub fn end(self) {
+        pub(crate) fn end(self) {
             if let Some(Err(error)) = self.0.map(|provider| provider.shutdown()) {
                 tracing::warn!("the last spans were not exported: {error}");
             }

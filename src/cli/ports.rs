@@ -13,7 +13,7 @@ use server::thrift::{Compat, Service};
 
 /// The addresses of the ports.
 #[derive(Debug)]
-pub struct Addresses {
+pub(super) struct Addresses {
     pub thrift: String,
     /// `None`: disabled.
     pub native: Option<String>,
@@ -29,7 +29,7 @@ pub struct Addresses {
 
 impl Addresses {
     /// Checks their form, before anything is opened.
-    pub fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         let of_options = [
             ("--status: ", &self.status),
             ("--control: ", &self.control),
@@ -46,7 +46,7 @@ impl Addresses {
 }
 
 /// The bound ports.
-pub struct Ports {
+pub(super) struct Ports {
     thrift: Listener,
     native: Option<Listener>,
     status: Option<Listener>,
@@ -55,14 +55,14 @@ pub struct Ports {
 }
 
 /// The services of the ports.
-pub struct Services {
+pub(super) struct Services {
     pub thrift: Service,
     pub native: NativeService,
     pub http: HttpServices,
 }
 
 impl Ports {
-    pub fn bind(addresses: &Addresses) -> Result<Ports, String> {
+    pub(super) fn bind(addresses: &Addresses) -> Result<Ports, String> {
         // The address for Thrift may come from the configuration.
         let thrift = Listener::bind(&addresses.thrift).map_err(|error| error.to_string())?;
         let of_option = |option: &str, address: &Option<String>| {
@@ -79,13 +79,13 @@ impl Ports {
     }
 
     /// Returns the addresses of this machine at which clients of Thrift and of the native protocol connect.
-    pub fn client_hosts(&self) -> (IpAddr, IpAddr) {
+    pub(super) fn client_hosts(&self) -> (IpAddr, IpAddr) {
         let thrift = self.thrift.address.ip();
         (thrift, self.native.as_ref().map_or(thrift, |listener| listener.address.ip()))
     }
 
     /// Returns the ports as the console shows them.
-    pub fn described(&self, compat: Compat, reported: ReportedVersion, is_encrypted: bool) -> Served {
+    pub(super) fn described(&self, compat: Compat, reported: ReportedVersion, is_encrypted: bool) -> Served {
         let address = |listener: &Option<Listener>| listener.as_ref().map(|listener| listener.address);
         Served {
             thrift: self.thrift.address,
@@ -101,7 +101,7 @@ impl Ports {
 
     /// Starts to serve all ports until shutdown, and prints their addresses. Client connections share `admission`; those
     /// to the admin server have their own TLS, if any.
-    pub fn serve(
+    pub(super) fn serve(
         self,
         services: Services,
         admission: Admission,

@@ -30,14 +30,14 @@ fn log_filter() -> Targets {
 }
 
 /// Returns the log on standard error, with its filter.
-pub fn log<S: Subscriber + for<'a> LookupSpan<'a>>() -> impl Layer<S> {
+pub(super) fn log<S: Subscriber + for<'a> LookupSpan<'a>>() -> impl Layer<S> {
     let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(has_colours());
     // A failure to write a line would be printed there, too, by a macro that panics if that fails.
     log.log_internal_errors(false).with_filter(log_filter())
 }
 
 /// Starts the log.
-pub fn start_log() {
+pub(super) fn start_log() {
     // An embedding program may have set its own subscriber.
     let _ = tracing_subscriber::registry().with(log()).try_init();
 }
@@ -55,7 +55,7 @@ fn worker_threads() -> usize {
 }
 
 /// Returns the runtime of a process that serves clients.
-pub fn runtime() -> Result<Runtime, String> {
+pub(super) fn runtime() -> Result<Runtime, String> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(worker_threads())
         .enable_all()
@@ -65,7 +65,7 @@ pub fn runtime() -> Result<Runtime, String> {
 }
 
 /// Raises the limit of file descriptors, usually 1024: thousands of connections need as many.
-pub fn raise_descriptor_limit() {
+pub(super) fn raise_descriptor_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -75,7 +75,7 @@ pub fn raise_descriptor_limit() {
 }
 
 /// Reads the certificates again at each SIGHUP.
-pub async fn reload_at_hangup(mut hangup: Signal, encryption: Arc<Encryption>) {
+pub(super) async fn reload_at_hangup(mut hangup: Signal, encryption: Arc<Encryption>) {
     while hangup.recv().await.is_some() {
         match encryption.reload() {
             Ok(()) => tracing::info!("certificates read again: new connections use them"),
@@ -85,23 +85,23 @@ pub async fn reload_at_hangup(mut hangup: Signal, encryption: Arc<Encryption>) {
 }
 
 /// Returns the signal SIGHUP.
-pub fn hangup() -> Result<Signal, String> {
+pub(super) fn hangup() -> Result<Signal, String> {
     signal(SignalKind::hangup()).map_err(|error| format!("cannot listen for signals: {error}"))
 }
 
 /// Returns the signal SIGUSR1.
-pub fn user_signal() -> Result<Signal, String> {
+pub(super) fn user_signal() -> Result<Signal, String> {
     signal(SignalKind::user_defined1()).map_err(|error| format!("cannot listen for signals: {error}"))
 }
 
 /// The signals that end the process.
-pub struct StopSignals {
+pub(super) struct StopSignals {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl StopSignals {
-    pub fn listen() -> Result<StopSignals, String> {
+    pub(super) fn listen() -> Result<StopSignals, String> {
         let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
         Ok(StopSignals {
             terminate: listen(SignalKind::terminate())?,
@@ -109,7 +109,7 @@ impl StopSignals {
         })
     }
 
-    pub async fn wait(&mut self) {
+    pub(super) async fn wait(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}

@@ -27,7 +27,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 const MIB: u64 = 1024 * 1024;
 
 #[derive(Debug, Args)]
-pub struct RecordArgs {
+pub(super) struct RecordArgs {
     /// The address for clients; port 0 picks a free one. Thrift and the native protocol are told apart by their first
     /// bytes. May be given several times, with as many --upstream in the same order
     #[arg(long, value_name = "HOST:PORT", required = true)]
@@ -92,7 +92,7 @@ impl fmt::Display for UpstreamOf {
 }
 
 /// Records until SIGTERM or SIGINT.
-pub fn record(args: &RecordArgs) -> Result<(), String> {
+pub(super) fn record(args: &RecordArgs) -> Result<(), String> {
     process::start_log();
     process::raise_descriptor_limit();
     process::runtime()?.block_on(serve(args))

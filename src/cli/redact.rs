@@ -10,7 +10,7 @@ use traffic::TrafficError;
 use traffic::redact::{Hashes, Redactor};
 
 #[derive(Debug, Args)]
-pub struct RedactArgs {
+pub(super) struct RedactArgs {
     /// The recording
     file: PathBuf,
     #[command(flatten)]
@@ -24,7 +24,7 @@ pub struct RedactArgs {
     to: PathBuf,
 }
 
-pub fn redact(args: &RedactArgs) -> Result<(), String> {
+pub(super) fn redact(args: &RedactArgs) -> Result<(), String> {
     let Some(mut hashes) = args.redaction.hashes()? else {
         return Err(
             "nothing to redact: give --redact values, keys or names, or several with commas".to_owned()

@@ -8,7 +8,7 @@ use base::util::limits::REDACTION_KEY_BYTES_MAX;
 use traffic::redact::{DataRole, DataRoles, Hashes, RedactionKey};
 
 #[derive(Debug, Args)]
-pub struct RedactionArgs {
+pub(super) struct RedactionArgs {
     /// Replace these by keyed hashes: values, keys, names. Any of them replaces all constants, values and results of CQL
     #[arg(long, value_name = "ROLES", value_delimiter = ',')]
     redact: Vec<DataRole>,
@@ -23,7 +23,7 @@ impl RedactionArgs {
     /// # Errors
     ///
     /// If the file of the secret cannot be read, is empty or is too long.
-    pub fn hashes(&self) -> Result<Option<Hashes>, String> {
+    pub(super) fn hashes(&self) -> Result<Option<Hashes>, String> {
         if self.redact.is_empty() {
             return Ok(None);
         }

@@ -18,7 +18,7 @@ use traffic::report::{CauseId, Report, ReportSubject, RunKind};
 use traffic::{Event, EventKind, Header, Recording, TrafficError};
 
 #[derive(Debug, Args)]
-pub struct ReplayArgs {
+pub(super) struct ReplayArgs {
     /// The recording: a file of `thriftstore record`, which is read with its further parts, or lines of JSON
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -48,7 +48,7 @@ pub struct ReplayArgs {
 }
 
 /// Replays, and writes the report.
-pub fn replay(args: &ReplayArgs) -> Result<(), String> {
+pub(super) fn replay(args: &ReplayArgs) -> Result<(), String> {
     process::start_log();
     process::raise_descriptor_limit();
     process::runtime()?.block_on(run(args))

@@ -17,7 +17,7 @@ use traffic::replay::{CandidateServer, FreshServer};
 const EMPTY: &str = "<Storage><Keyspaces/></Storage>";
 
 #[derive(Debug, Args)]
-pub struct ReplayServerArgs {
+pub(super) struct ReplayServerArgs {
     /// Send the calls to this server [default: to a server in memory, which this command starts]
     #[arg(long, value_name = "HOST:PORT")]
     against: Option<String>,
@@ -44,7 +44,7 @@ pub struct ReplayServerArgs {
 }
 
 /// A server that can be brought into the state in which a recording began.
-pub enum ReplayServer {
+pub(super) enum ReplayServer {
     Other {
         candidate: CandidateServer,
         fresh: Option<String>,
@@ -57,7 +57,7 @@ pub enum ReplayServer {
 }
 
 /// A server in memory, with its state at the beginning. The snapshot is dropped before the server.
-pub struct OwnServer {
+pub(super) struct OwnServer {
     start: Snapshot,
     server: Server,
 }
@@ -68,7 +68,7 @@ impl ReplayServerArgs {
     /// # Errors
     ///
     /// If the server in memory cannot be started, or its data cannot be loaded.
-    pub async fn open(&self) -> Result<ReplayServer, String> {
+    pub(super) async fn open(&self) -> Result<ReplayServer, String> {
         if let Some(thrift) = &self.against {
             let candidate = CandidateServer { thrift: thrift.clone(), native: self.against_cql.clone() };
             return Ok(ReplayServer::Other { candidate, fresh: self.fresh.clone() });
@@ -96,7 +96,7 @@ impl ReplayServerArgs {
     }
 
     /// Returns the options that select the server, for a command line that repeats the replay.
-    pub fn options(&self) -> String {
+    pub(super) fn options(&self) -> String {
         let mut options = String::new();
         let mut add = |name: &str, value: &str| {
             options.push_str(&format!(" --{name} {}", quoted(value)));
@@ -120,7 +120,7 @@ impl ReplayServerArgs {
 }
 
 /// Returns a text as a word of a shell.
-pub fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
@@ -130,7 +130,7 @@ pub fn quoted(text: &str) -> String {
 
 impl ReplayServer {
     /// Returns the name of the server in reports.
-    pub fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         match self {
             ReplayServer::Own { .. } => "thriftstore, in memory".to_owned(),
             ReplayServer::Other { candidate, .. } => [Some(&candidate.thrift), candidate.native.as_ref()]
@@ -143,7 +143,7 @@ impl ReplayServer {
     }
 
     /// Whether the server can be brought into the state in which the recording began.
-    pub fn can_be_fresh(&self) -> bool {
+    pub(super) fn can_be_fresh(&self) -> bool {
         !matches!(self, ReplayServer::Other { fresh: None, .. })
     }
 }

@@ -17,7 +17,7 @@ enum ReportForm {
 }
 
 #[derive(Debug, Args)]
-pub struct ReportArgs {
+pub(super) struct ReportArgs {
     /// The form of the report
     #[arg(long = "report", value_name = "FORM", value_enum, default_value = "text")]
     form: ReportForm,
@@ -35,7 +35,7 @@ impl ReportArgs {
     /// # Errors
     ///
     /// If the file cannot be written, or the report has differences of `--fail-on`.
-    pub fn write(&self, report: &Report) -> Result<(), String> {
+    pub(super) fn write(&self, report: &Report) -> Result<(), String> {
         let summary = report.summary();
         let written = match self.form {
             ReportForm::Text => summary.text(),

@@ -11,7 +11,7 @@ use db::request_log::{RequestLogMode, RequestLogOutput, RequestLogSwitch};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Log of requests")]
-pub struct RequestLogArgs {
+pub(super) struct RequestLogArgs {
     /// Log all, errors, slow=50ms or sample=0.01
     ///
     /// With their arguments, one line of JSON each. [default: off] SIGUSR1 switches the log off, and on again.
@@ -57,7 +57,7 @@ pub struct RequestLogArgs {
 
 impl RequestLogArgs {
     /// Makes the log, and opens its file.
-    pub fn switch(&self) -> Result<RequestLogSwitch, String> {
+    pub(super) fn switch(&self) -> Result<RequestLogSwitch, String> {
         let output = match &self.file {
             None => RequestLogOutput::Log,
             Some(file) => {
@@ -73,7 +73,7 @@ impl RequestLogArgs {
 }
 
 /// Switches the log of requests at each SIGUSR1.
-pub async fn toggle_at(mut signal: Signal, log: Arc<RequestLogSwitch>) {
+pub(super) async fn toggle_at(mut signal: Signal, log: Arc<RequestLogSwitch>) {
     while signal.recv().await.is_some() {
         tracing::info!("SIGUSR1: requests are logged from now on: {}", log.toggle());
     }

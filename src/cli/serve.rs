@@ -43,7 +43,7 @@ const NO_KEYSTORE: &str = "client_encryption_options enables TLS with a Java key
      with --tls off";
 
 #[derive(Debug, Args)]
-pub struct ServeArgs {
+pub(super) struct ServeArgs {
     /// The configuration [default: ./storage-conf.xml]
     ///
     /// A storage-conf.xml or a cassandra.yaml. If there is no ./storage-conf.xml, a built-in sample has the schema of a
@@ -93,7 +93,7 @@ pub struct ServeArgs {
 }
 
 /// Serves until SIGTERM or SIGINT.
-pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
+pub(super) fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     let spans = args.otlp.start_log()?;
     let compat = Compat::of(&args.compat).map_err(|error| format!("--compat: {error}"))?;
     tracing::info!("thriftstore {}", version::WITH_COMMIT);

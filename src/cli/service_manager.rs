@@ -2,12 +2,12 @@
 //! protocol, for units with `Type=notify`. Without NOTIFY_SOCKET in the environment nothing is reported.
 
 /// Reports that all ports accept clients.
-pub fn report_ready() {
+pub(super) fn report_ready() {
     report(State::Ready);
 }
 
 /// Reports that the server is stopping.
-pub fn report_stopping() {
+pub(super) fn report_stopping() {
     report(State::Stopping);
 }
 

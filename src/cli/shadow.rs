@@ -30,7 +30,7 @@ const LINE_EVERY: Duration = Duration::from_millis(500);
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Args)]
-pub struct ShadowArgs {
+pub(super) struct ShadowArgs {
     /// The address for clients; port 0 picks a free one. Thrift and the native protocol are told apart by their first
     /// bytes. May be given several times, with as many --primary in the same order
     #[arg(long, value_name = "HOST:PORT", required = true)]
@@ -72,7 +72,7 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 /// Serves until SIGTERM or SIGINT, then writes the report.
-pub fn shadow(args: &ShadowArgs) -> Result<(), String> {
+pub(super) fn shadow(args: &ShadowArgs) -> Result<(), String> {
     process::start_log();
     process::raise_descriptor_limit();
     process::runtime()?.block_on(serve(args))

@@ -15,13 +15,13 @@ const HELP: &str = "The data directory of an old server, or the directory of a k
 
 /// The directories of each node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceDirectories {
+pub(super) struct SourceDirectories {
     pub nodes: Vec<Vec<PathBuf>>,
 }
 
 impl SourceDirectories {
     /// Returns all directories, separated by commas.
-    pub fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         let shown: Vec<String> = self.nodes.iter().flatten().map(|path| path.display().to_string()).collect();
         shown.join(", ")
     }

@@ -14,7 +14,7 @@ use base::util::output::report_line;
 use sstable::{Form, Shower, SstableError, TableOptions, TableReader, Unit};
 
 #[derive(Debug, Args)]
-pub struct SstableArgs {
+pub(super) struct SstableArgs {
     #[command(subcommand)]
     command: SstableCommand,
 }
@@ -64,7 +64,7 @@ struct ShowArgs {
     skip_damaged: bool,
 }
 
-pub fn sstable(args: &SstableArgs, types: &Types) -> Result<(), String> {
+pub(super) fn sstable(args: &SstableArgs, types: &Types) -> Result<(), String> {
     let SstableCommand::Show(args) = &args.command;
     data::run(async {
         let known = KnownTypes::of(&args.definitions, &args.file, types).await?;

@@ -21,7 +21,7 @@ use transfer::import::{FoundSchema, Inventory, SCHEMA_KEYSPACES};
 const DIRECTORIES_ABOVE: usize = 5;
 
 #[derive(Debug, Args)]
-pub struct DefinitionArgs {
+pub(super) struct DefinitionArgs {
     /// The data directory whose system tables define the column family [default: the one that FILE is in]
     #[arg(long, value_name = "DIR")]
     from: Option<PathBuf>,
@@ -34,14 +34,14 @@ pub struct DefinitionArgs {
 }
 
 /// A database in memory with the definitions, and the column family of a file if one of them is it.
-pub struct KnownTypes {
+pub(super) struct KnownTypes {
     database: Arc<Database>,
     cf: Option<Arc<CfDef>>,
 }
 
 impl KnownTypes {
     /// Reads the definitions.
-    pub async fn of(args: &DefinitionArgs, file: &Path, types: &Types) -> Result<KnownTypes, String> {
+    pub(super) async fn of(args: &DefinitionArgs, file: &Path, types: &Types) -> Result<KnownTypes, String> {
         let descriptor = Descriptor::of_data_file(file).map_err(|error| error.to_string())?;
         let config = match &args.config {
             Some(config) => load_config(Some(config), types)?,
@@ -72,12 +72,12 @@ impl KnownTypes {
     }
 
     /// Returns the table that the column family is in CQL, if its definition was found.
-    pub fn table(&self) -> Option<Arc<TableDef>> {
+    pub(super) fn table(&self) -> Option<Arc<TableDef>> {
         self.cf.as_ref().map(|cf| TableDef::of(cf, NEWEST))
     }
 
     /// Returns the types of the column family, or else those that the file describes itself.
-    pub fn shown_as(self, described: Option<Arc<CfDef>>) -> Option<ShownAs> {
+    pub(super) fn shown_as(self, described: Option<Arc<CfDef>>) -> Option<ShownAs> {
         let KnownTypes { database, cf } = self;
         let cf = cf.or(described)?;
         let table = TableDef::of(&cf, NEWEST);

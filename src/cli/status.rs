@@ -9,7 +9,7 @@ use base::util::Password;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Status port")]
-pub struct StatusArgs {
+pub(super) struct StatusArgs {
     /// The address of the status port: HTTP with GET / for people and GET /health for probes; port 0 picks a free one.
     /// An address that is not loopback needs --status-token-file [default: disabled]
     #[arg(long = "status", value_name = "HOST:PORT", hide_short_help = true)]
@@ -21,7 +21,7 @@ pub struct StatusArgs {
 
 impl StatusArgs {
     /// Returns the token that requests must have; `None` if all requests from this machine are accepted.
-    pub fn token(&self) -> Result<Option<Password>, String> {
+    pub(super) fn token(&self) -> Result<Option<Password>, String> {
         let port = HttpPort { option: "--status", name: "status port" };
         port.token(self.address.as_deref(), self.token_file.as_deref())
     }

@@ -29,7 +29,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// Why the store did not close cleanly.
-pub async fn stop(
+pub(super) async fn stop(
     shutdown: Shutdown,
     open: &OpenConnections,
     database: &Database,

@@ -22,7 +22,7 @@ const CACHE_MB: u64 = 256;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
-pub struct StoreArgs {
+pub(super) struct StoreArgs {
     /// The data directory [default: the configuration's]
     ///
     /// It overrides DataFileDirectory of the configuration.
@@ -44,7 +44,7 @@ pub struct StoreArgs {
 
 /// Where data is stored.
 #[derive(Debug, PartialEq)]
-pub enum Storage {
+pub(super) enum Storage {
     Memory,
     Directory(PathBuf),
     Cluster(Box<Cluster>),
@@ -63,7 +63,7 @@ impl fmt::Display for Storage {
 }
 
 /// An open store, with its partitioner and token.
-pub struct OpenStore {
+pub(super) struct OpenStore {
     pub store: Arc<dyn Store>,
     pub partitioner: PartitionerRef,
     /// The node's token, as text.
@@ -72,7 +72,7 @@ pub struct OpenStore {
 
 impl StoreArgs {
     /// Returns the size of the cache in bytes.
-    pub fn cache_bytes(&self) -> u64 {
+    pub(super) fn cache_bytes(&self) -> u64 {
         let bytes = |megabytes: u64| megabytes.saturating_mul(1024 * 1024);
         let most = || process_memory::cache_bytes_max() as u64;
         self.cache_mb.map_or_else(|| bytes(CACHE_MB).min(most()), bytes)
@@ -83,7 +83,7 @@ impl StoreArgs {
     /// # Errors
     ///
     /// Names the options that contradict each other or have no effect.
-    pub fn place(&self, config: &Config) -> Result<Storage, String> {
+    pub(super) fn place(&self, config: &Config) -> Result<Storage, String> {
         if self.ephemeral && self.data_dir.is_some() {
             return Err(
                 "--ephemeral stores data in memory, and --data-dir in a directory: remove one of them"
@@ -143,7 +143,7 @@ impl StoreArgs {
     }
 
     /// Opens the store.
-    pub async fn open(
+    pub(super) async fn open(
         &self,
         place: Storage,
         config: &Config,
@@ -178,7 +178,7 @@ impl StoreArgs {
 }
 
 /// Returns a random token as text.
-pub fn random_token(partitioner: &PartitionerRef) -> String {
+pub(super) fn random_token(partitioner: &PartitionerRef) -> String {
     let chance = uuid::Uuid::new_v4().as_u128();
     partitioner.token_text(&partitioner.random_token(chance))
 }

@@ -8,7 +8,7 @@ use config::ClientEncryption;
 
 /// The clients that the server accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TlsMode {
+pub(super) enum TlsMode {
     /// Only clients with TLS
     Required,
     /// Clients with and without TLS, on the same port
@@ -19,7 +19,7 @@ pub enum TlsMode {
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "TLS for clients")]
-pub struct TlsArgs {
+pub(super) struct TlsArgs {
     /// Enable TLS with this certificate of the server
     ///
     /// The file has it in PEM, followed by its intermediate certificates.
@@ -41,7 +41,7 @@ pub struct TlsArgs {
 
 impl TlsArgs {
     /// Returns whether TLS is disabled whatever the configuration says.
-    pub fn is_off(&self) -> bool {
+    pub(super) fn is_off(&self) -> bool {
         self.mode == Some(TlsMode::Off)
     }
 
@@ -50,7 +50,10 @@ impl TlsArgs {
     /// # Errors
     ///
     /// Names the options that are missing or contradict each other.
-    pub fn over(&self, configured: Option<ClientEncryption>) -> Result<Option<ClientEncryption>, String> {
+    pub(super) fn over(
+        &self,
+        configured: Option<ClientEncryption>,
+    ) -> Result<Option<ClientEncryption>, String> {
         if self.mode == Some(TlsMode::Off) {
             return match self.certificate.is_some() || self.client_ca.is_some() {
                 true => Err("--tls off disables TLS, so --tls-certificate, --tls-key and --tls-client-ca would have no effect: \

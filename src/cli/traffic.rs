@@ -14,7 +14,7 @@ use traffic::tools::{Filter, JsonWriter, Kept, Merge, PairedCall, Pairing, Stats
 use traffic::{Event, Header, Recording, TrafficError};
 
 #[derive(Debug, Args)]
-pub struct TrafficArgs {
+pub(super) struct TrafficArgs {
     #[command(subcommand)]
     command: TrafficCommand,
 }
@@ -148,7 +148,7 @@ impl SelectArgs {
     }
 }
 
-pub fn traffic(args: &TrafficArgs) -> Result<(), String> {
+pub(super) fn traffic(args: &TrafficArgs) -> Result<(), String> {
     match &args.command {
         TrafficCommand::Show(args) => show(args),
         TrafficCommand::Stats(args) => stats(args),

@@ -5,13 +5,14 @@ use embedded::DATA_FORMAT;
 use traffic::FORMAT_VERSION;
 
 /// The short text, of `-V`.
-pub const SHORT: &str = env!("CARGO_PKG_VERSION");
+pub(super) const SHORT: &str = env!("CARGO_PKG_VERSION");
 
 /// The release and the commit, as the log has them.
-pub const WITH_COMMIT: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("THRIFTSTORE_COMMIT"), ")");
+pub(super) const WITH_COMMIT: &str =
+    concat!(env!("CARGO_PKG_VERSION"), " (", env!("THRIFTSTORE_COMMIT"), ")");
 
 /// Returns the long text.
-pub fn long() -> String {
+pub(super) fn long() -> String {
     format!(
         "{WITH_COMMIT}\n\
          reads and writes data directories of format {DATA_FORMAT}\n\

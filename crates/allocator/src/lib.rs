@@ -16,6 +16,7 @@
 //! It is a crate of its own because every request allocates, and the build of `./serve` does not optimize the program.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(not(test), warn(unreachable_pub))]
 #![warn(missing_docs)]
 
 mod mapped_buffer;

@@ -5,7 +5,7 @@
 use std::ptr::null_mut;
 
 /// Allocates zeroed memory. Returns null if the operating system refuses it.
-pub fn map(bytes: usize) -> *mut u8 {
+pub(crate) fn map(bytes: usize) -> *mut u8 {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: The operating system chooses an address that nobody uses.
@@ -18,7 +18,7 @@ pub fn map(bytes: usize) -> *mut u8 {
 /// # Safety
 /// The buffer must be one of `map` or `remap`, with this size, and nobody may use it at its old place afterwards.
 #[cfg(target_os = "linux")]
-pub unsafe fn remap(buffer: *mut u8, old_bytes: usize, bytes: usize) -> *mut u8 {
+pub(crate) unsafe fn remap(buffer: *mut u8, old_bytes: usize, bytes: usize) -> *mut u8 {
     // SAFETY: The caller's.
     pointer(unsafe { libc::mremap(buffer.cast(), old_bytes, bytes, libc::MREMAP_MAYMOVE) })
 }
@@ -44,7 +44,7 @@ pub unsafe fn remap(buffer: *mut u8, old_bytes: usize, bytes: usize) -> *mut u8 
 ///
 /// # Safety
 /// The buffer must be one of `map` or `remap`, with this size, and nobody may use it afterwards.
-pub unsafe fn unmap(buffer: *mut u8, bytes: usize) {
+pub(crate) unsafe fn unmap(buffer: *mut u8, bytes: usize) {
     // SAFETY: The caller's. The call fails only if the process has too many mappings to split one, and this one is whole.
     unsafe { libc::munmap(buffer.cast(), bytes) };
 }

@@ -15,6 +15,7 @@
 
 // `println!` panics if nobody reads any more: `util::output` prints instead.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(not(test), warn(unreachable_pub))]
 
 #[warn(missing_docs)]
 pub mod compat;

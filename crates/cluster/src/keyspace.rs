@@ -17,7 +17,7 @@ pub fn keyspace_statement(keyspace: &KeyspaceDef) -> String {
 
 /// Returns a keyspace's replication as a map of CQL: the operator's for all keyspaces if there is one, otherwise the
 /// schema's.
-pub fn replication(keyspace: &KeyspaceDef, for_all: Option<&BTreeMap<String, String>>) -> String {
+pub(crate) fn replication(keyspace: &KeyspaceDef, for_all: Option<&BTreeMap<String, String>>) -> String {
     if let Some(options) = for_all {
         return map(options);
     }
@@ -38,7 +38,7 @@ pub fn replication(keyspace: &KeyspaceDef, for_all: Option<&BTreeMap<String, Str
 }
 
 /// Returns a map as CQL writes it.
-pub fn map(options: &BTreeMap<String, String>) -> String {
+pub(crate) fn map(options: &BTreeMap<String, String>) -> String {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
     let entries: Vec<String> =
         options.iter().map(|(name, value)| format!("{}: {}", quoted(name), quoted(value))).collect();

@@ -23,6 +23,7 @@
 //! Differences from the embedded store are listed in docs/cluster.md.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(not(test), warn(unreachable_pub))]
 #![warn(missing_docs)]
 
 #[cfg(feature = "driver")]

@@ -40,7 +40,7 @@ fn native(class_name: &str) -> Option<&'static str> {
 }
 
 /// Returns the CQL type of a key or a value, or `blob` if there is none.
-pub fn value_type(validator: &TypeRef) -> &'static str {
+pub(crate) fn value_type(validator: &TypeRef) -> &'static str {
     let class = validator.class_name();
     let short = class.strip_prefix(PACKAGE).unwrap_or(class);
     let other = || NATIVE_VALUES.iter().find(|(name, _)| *name == short).map(|(_, cql)| *cql);
@@ -48,14 +48,14 @@ pub fn value_type(validator: &TypeRef) -> &'static str {
 }
 
 /// Returns the class name of a CQL type of a column: the inverse of [`value_type`].
-pub fn class_of(cql_type: &str) -> String {
+pub(crate) fn class_of(cql_type: &str) -> String {
     let found = NATIVE.iter().chain(NATIVE_VALUES).find(|(_, cql)| *cql == cql_type);
     format!("{PACKAGE}{}", found.map_or("BytesType", |(name, _)| name))
 }
 
 /// The form in which the names of one comparator are stored in a clustering column.
 #[derive(Debug, Clone)]
-pub struct NameForm {
+pub(crate) struct NameForm {
     /// The column's CQL type.
     pub cql_type: &'static str,
     /// Whether the comparator, and so the column, has the reverse order of the CQL type.
@@ -69,7 +69,7 @@ impl NameForm {
     ///
     /// # Errors
     /// `Mismatch` if names cannot be encoded so that they sort like the comparator and can be decoded.
-    pub fn of(comparator: &TypeRef) -> Result<NameForm, StoreError> {
+    pub(crate) fn of(comparator: &TypeRef) -> Result<NameForm, StoreError> {
         let class = comparator.class_name();
         if let Some(cql_type) = native(class) {
             return Ok(NameForm { cql_type, is_descending: false, ordered: None });
@@ -89,7 +89,7 @@ impl NameForm {
     }
 
     /// Returns the stored form of a name.
-    pub fn encode(&self, name: &Bytes) -> Bytes {
+    pub(crate) fn encode(&self, name: &Bytes) -> Bytes {
         let Some(comparator) = &self.ordered else { return name.clone() };
         let mut ordered = Vec::with_capacity(name.len() + 8);
         comparator.ordered(name, &mut ordered);
@@ -98,7 +98,7 @@ impl NameForm {
 
     /// Returns the name with a stored form.
     #[cfg_attr(not(feature = "driver"), allow(dead_code, reason = "only requests read names"))]
-    pub fn decode(&self, kept: Bytes) -> Result<Bytes, StoreError> {
+    pub(crate) fn decode(&self, kept: Bytes) -> Result<Bytes, StoreError> {
         let Some(comparator) = &self.ordered else { return Ok(kept) };
         let name = comparator.restore(&kept).map(Bytes::from);
         name.ok_or_else(|| {

@@ -135,6 +135,6 @@ impl ClusterTable {
 }
 
 /// Returns a name as a quoted identifier of CQL.
-pub fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -15,14 +15,14 @@ use base::util::is_invisible;
 
 /// The part of a file that holds settings: an element of storage-conf.xml, or a mapping of cassandra.yaml.
 #[derive(Debug, Clone, Copy)]
-pub enum ConfigBlock<'f> {
+pub(crate) enum ConfigBlock<'f> {
     Element(&'f XmlNode),
     Mapping { entries: &'f [Entry], span: TextSpan },
 }
 
 /// A setting that a file gives.
 #[derive(Debug)]
-pub struct GivenSetting {
+pub(crate) struct GivenSetting {
     /// The position of its name.
     pub name: TextSpan,
     pub text: Text,
@@ -30,7 +30,11 @@ pub struct GivenSetting {
 
 impl<'f> ConfigBlock<'f> {
     /// Returns the mappings of a list. An item that is not a mapping is a mistake; `what` is its name in the message.
-    pub fn items(what: &str, entry: &'f Entry, reading: &mut ConfigReader<'_>) -> Vec<ConfigBlock<'f>> {
+    pub(crate) fn items(
+        what: &str,
+        entry: &'f Entry,
+        reading: &mut ConfigReader<'_>,
+    ) -> Vec<ConfigBlock<'f>> {
         let mut blocks = Vec::new();
         for node in list(entry, reading) {
             blocks.push(ConfigBlock::Mapping { entries: map(what, node, reading), span: node.span });
@@ -39,7 +43,7 @@ impl<'f> ConfigBlock<'f> {
     }
 
     /// Applies all settings of the block.
-    pub fn apply<T>(self, rows: &[ConfigSetting<T>], target: &mut T, reading: &mut ConfigReader<'_>) {
+    pub(crate) fn apply<T>(self, rows: &[ConfigSetting<T>], target: &mut T, reading: &mut ConfigReader<'_>) {
         match self {
             ConfigBlock::Element(node) => {
                 apply_attributes(rows, target, node, reading);
@@ -51,7 +55,7 @@ impl<'f> ConfigBlock<'f> {
 
     /// Returns a setting, named as in storage-conf.xml, that the block gives with a text; `None` if the text is missing
     /// or blank. Of several equal elements the first counts.
-    pub fn given<T>(self, rows: &[ConfigSetting<T>], xml_name: &str) -> Option<GivenSetting> {
+    pub(crate) fn given<T>(self, rows: &[ConfigSetting<T>], xml_name: &str) -> Option<GivenSetting> {
         let row = rows.iter().find(|row| row.xml.is_ok_and(|own| own.name == xml_name))?;
         match self {
             ConfigBlock::Element(node) => {
@@ -70,7 +74,7 @@ impl<'f> ConfigBlock<'f> {
     }
 
     /// Reports a block without the name that it must have. `what` is the name of a mapping in the message.
-    pub fn check_name(self, what: &'static str, reading: &mut ConfigReader<'_>) {
+    pub(crate) fn check_name(self, what: &'static str, reading: &mut ConfigReader<'_>) {
         match self {
             ConfigBlock::Element(node) if node.attribute("Name").is_none() => {
                 let is_family = node.name.value == "ColumnFamily";
@@ -88,7 +92,7 @@ impl<'f> ConfigBlock<'f> {
     }
 
     /// Returns the position of the block's name, or of the block if it has none.
-    pub fn name_span(self) -> TextSpan {
+    pub(crate) fn name_span(self) -> TextSpan {
         match self {
             ConfigBlock::Element(node) => {
                 node.attribute("Name").map_or(node.name.span, |name| name.value.span)
@@ -100,7 +104,7 @@ impl<'f> ConfigBlock<'f> {
 
 /// Applies all children of an element. As in old servers, the first of several equal elements counts, and an empty
 /// element is ignored. Elements of `others` are left to the caller.
-pub fn apply_children<T>(
+pub(crate) fn apply_children<T>(
     rows: &[ConfigSetting<T>],
     others: &[&str],
     target: &mut T,
@@ -159,7 +163,7 @@ fn apply_attributes<T>(
 }
 
 /// Applies the entries of a mapping. An absent value is ignored, as if the setting were not there.
-pub fn apply_entries<T>(
+pub(crate) fn apply_entries<T>(
     rows: &[ConfigSetting<T>],
     target: &mut T,
     entries: &[Entry],
@@ -216,7 +220,7 @@ fn apply_text<T>(
 }
 
 /// Reports an invisible character in a value. Returns whether there is one.
-pub fn has_invisible(name: &str, text: &Text, reading: &mut ConfigReader<'_>) -> bool {
+pub(crate) fn has_invisible(name: &str, text: &Text, reading: &mut ConfigReader<'_>) -> bool {
     let Some(character) = text.value.chars().find(|character| is_invisible(*character)) else { return false };
     let mistake = Mistake::InvisibleCharacter { tag: name.to_owned(), character: CodePoint(character) };
     reading.error(reading.place_of(character, text.span), mistake);
@@ -224,7 +228,7 @@ pub fn has_invisible(name: &str, text: &Text, reading: &mut ConfigReader<'_>) ->
 }
 
 /// Notes an unknown element, attribute or setting. It is ignored as in old servers, but not silently.
-pub fn unknown<'k>(
+pub(crate) fn unknown<'k>(
     name: &Text,
     what: &str,
     known: impl Iterator<Item = &'k str>,
@@ -245,12 +249,12 @@ fn hint<'k>(given: &str, known: impl Iterator<Item = &'k str>, parent: Option<&s
 }
 
 /// Returns the entry with a key.
-pub fn entry<'e>(entries: &'e [Entry], key: &str) -> Option<&'e Entry> {
+pub(crate) fn entry<'e>(entries: &'e [Entry], key: &str) -> Option<&'e Entry> {
     entries.iter().find(|entry| entry.key.value == key)
 }
 
 /// Returns the nodes of a list; none, with a mistake, if the value is something else.
-pub fn list<'e>(entry: &'e Entry, reading: &mut ConfigReader<'_>) -> &'e [YamlNode] {
+pub(crate) fn list<'e>(entry: &'e Entry, reading: &mut ConfigReader<'_>) -> &'e [YamlNode] {
     match &entry.value.content {
         YamlContent::List(nodes) => nodes,
         _ => {
@@ -261,7 +265,7 @@ pub fn list<'e>(entry: &'e Entry, reading: &mut ConfigReader<'_>) -> &'e [YamlNo
 }
 
 /// Returns the entries of a mapping; none, with a mistake, if the value is something else.
-pub fn map<'n>(key: &str, node: &'n YamlNode, reading: &mut ConfigReader<'_>) -> &'n [Entry] {
+pub(crate) fn map<'n>(key: &str, node: &'n YamlNode, reading: &mut ConfigReader<'_>) -> &'n [Entry] {
     match &node.content {
         YamlContent::Map(entries) => entries,
         _ => {
@@ -272,7 +276,7 @@ pub fn map<'n>(key: &str, node: &'n YamlNode, reading: &mut ConfigReader<'_>) ->
 }
 
 /// Reports a value of the wrong shape.
-pub fn wrong_shape(key: &str, wanted: &'static str, node: &YamlNode, reading: &mut ConfigReader<'_>) {
+pub(crate) fn wrong_shape(key: &str, wanted: &'static str, node: &YamlNode, reading: &mut ConfigReader<'_>) {
     let found = node.content.kind();
     reading.error(node.span, YamlMistake::WrongShape { key: key.to_owned(), wanted, found }.into());
 }

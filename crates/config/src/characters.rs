@@ -13,7 +13,7 @@ use base::util::is_invisible;
 pub struct CodePoint(pub char);
 
 /// The help for an invisible character.
-pub const HELP: &str =
+pub(crate) const HELP: &str =
     "replace it with a blank, or remove it; it often comes with text that was copied from a web page";
 
 /// The names of common invisible characters.
@@ -48,13 +48,13 @@ impl fmt::Display for CodePoint {
 }
 
 /// Returns whether a character is allowed in an XML file: `Char` of XML 1.0.
-pub fn is_of_xml(character: char) -> bool {
+pub(crate) fn is_of_xml(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
 }
 
 /// Returns whether a character is allowed in the name of an element or attribute: `NameChar` of XML 1.0, without
 /// invisible characters.
-pub fn is_of_name(character: char) -> bool {
+pub(crate) fn is_of_name(character: char) -> bool {
     matches!(character,
         '-' | '.' | '0'..='9' | ':' | '_' | 'A'..='Z' | 'a'..='z'
         | '\u{b7}' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{37d}' | '\u{37f}'..='\u{1fff}'

@@ -16,8 +16,8 @@ use super::settings::{Cluster, ClusterEncryption, ClusterLogin};
 use super::xml::XmlNode;
 
 /// The name of the element.
-pub const CLUSTER: &str = "Cluster";
-pub const CONTACT_POINT: &str = "ContactPoint";
+pub(crate) const CLUSTER: &str = "Cluster";
+pub(crate) const CONTACT_POINT: &str = "ContactPoint";
 
 /// The values of the elements of `<Cluster>`.
 #[derive(Debug, Default)]
@@ -111,7 +111,7 @@ pub fn authorities(text: &str) -> Option<PathBuf> {
 }
 
 /// Reads a `<Cluster>`.
-pub fn read_cluster(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
+pub(crate) fn read_cluster(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
     let SettingParts::Element(node) = given else { return };
     if draft.cluster.is_some() {
         reading.warn_of_second(node);

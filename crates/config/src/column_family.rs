@@ -17,7 +17,7 @@ use super::yaml::YamlMistake;
 use base::marshal::{BytesType, TypeRef};
 use base::schema::{CfDef, ColumnDef, ColumnType, Setting};
 
-pub const FAMILY: &str = "ColumnFamily";
+pub(crate) const FAMILY: &str = "ColumnFamily";
 
 const COLUMN_TYPES: [&str; 2] = ["Standard", "Super"];
 
@@ -37,7 +37,7 @@ pub struct ColumnDraft {
 }
 
 // Reasons of settings without effect.
-pub const CACHES: &str = "All column families share the storage engine's cache.";
+pub(crate) const CACHES: &str = "All column families share the storage engine's cache.";
 const NOT_SAVED: &str = "Caches are not saved.";
 
 /// All settings of a column family (`RawColumnFamily` of 0.7).
@@ -211,7 +211,7 @@ fn set_column_type(draft: &mut FamilyDraft, value: &SettingValue<'_>) -> Result<
 
 /// Reads a column family of a keyspace; `None` if it has no usable name. A mistake leaves the default value, so that it
 /// is reported once.
-pub fn read(keyspace: &str, block: ConfigBlock<'_>, reading: &mut ConfigReader<'_>) -> Option<CfDef> {
+pub(crate) fn read(keyspace: &str, block: ConfigBlock<'_>, reading: &mut ConfigReader<'_>) -> Option<CfDef> {
     let mut draft = FamilyDraft { cf: CfDef::new(keyspace, ""), is_super: false, subcomparator: None };
     let errors_before = reading.errors.len();
     block.apply(FAMILY_SETTINGS, &mut draft, reading);

@@ -12,7 +12,7 @@ use super::settings::ClientEncryption;
 use super::xml::XmlNode;
 
 /// The name of the element.
-pub const ENCRYPTION: &str = "ClientEncryptionOptions";
+pub(crate) const ENCRYPTION: &str = "ClientEncryptionOptions";
 
 /// The values of the elements of `<ClientEncryptionOptions>`.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ pub static ENCRYPTION_SETTINGS: &[ConfigSetting<EncryptionDraft>] = &[
 ];
 
 /// Reads the options. Of a cassandra.yaml only `enabled` has an effect.
-pub fn read_encryption(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
+pub(crate) fn read_encryption(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
     match given {
         SettingParts::Element(node) if draft.encryption.is_some() => reading.warn_of_second(node),
         SettingParts::Element(node) => {

@@ -23,7 +23,7 @@ const LOG_DIRECTORY: &str = "CommitLogDirectory";
 const DATA_DIRECTORIES: &str = "DataFileDirectories";
 
 /// Completes the configuration of a file.
-pub struct Finisher<'f, 'r> {
+pub(crate) struct Finisher<'f, 'r> {
     /// The top level of the file.
     block: ConfigBlock<'f>,
     reading: ConfigReader<'r>,
@@ -32,7 +32,7 @@ pub struct Finisher<'f, 'r> {
 }
 
 impl<'f, 'r> Finisher<'f, 'r> {
-    pub fn new(block: ConfigBlock<'f>, reading: ConfigReader<'r>) -> Finisher<'f, 'r> {
+    pub(crate) fn new(block: ConfigBlock<'f>, reading: ConfigReader<'r>) -> Finisher<'f, 'r> {
         Finisher { block, reading, missing: Vec::new() }
     }
 
@@ -42,7 +42,7 @@ impl<'f, 'r> Finisher<'f, 'r> {
     /// # Errors
     ///
     /// All mistakes in the file.
-    pub fn finish(mut self, mut draft: Draft) -> Result<Config, ConfigErrors> {
+    pub(crate) fn finish(mut self, mut draft: Draft) -> Result<Config, ConfigErrors> {
         draft.config.commit_log_sync = self.commit_log_sync(&draft);
         if self.block.given(SETTINGS, PARTITIONER).is_none() {
             self.note_default(PARTITIONER);

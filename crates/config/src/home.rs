@@ -9,7 +9,7 @@ use super::server_settings::SETTINGS;
 use super::setting::{NameKind, find};
 
 /// Returns the place where an element or attribute with a name is known.
-pub fn parent_of(name: &str) -> Option<&'static str> {
+pub(crate) fn parent_of(name: &str) -> Option<&'static str> {
     let is_in_encryption = find(ENCRYPTION_SETTINGS, NameKind::Element, name).is_some();
     let is_in_cluster = find(CLUSTER_SETTINGS, NameKind::Element, name).is_some();
     match name {

@@ -17,7 +17,7 @@ use super::xml::XmlNode;
 use super::yaml::{SCALAR, YamlContent};
 use base::schema::{CfDef, KeyspaceDef};
 
-pub const KEYSPACE: &str = "Keyspace";
+pub(crate) const KEYSPACE: &str = "Keyspace";
 
 /// The package of replica placement strategies.
 const STRATEGY_PACKAGE: &str = "org.apache.cassandra.locator.";
@@ -92,7 +92,7 @@ pub static KEYSPACE_SETTINGS: &[ConfigSetting<KeyspaceDraft>] = &[
 ];
 
 /// Returns the full class name of a replica placement strategy: one of Cassandra's, or a class of another package.
-pub fn strategy(value: &SettingValue<'_>) -> Result<String, Mistake> {
+pub(crate) fn strategy(value: &SettingValue<'_>) -> Result<String, Mistake> {
     let short = value.text.strip_prefix(STRATEGY_PACKAGE).unwrap_or(value.text);
     if STRATEGIES.contains(&short) {
         return Ok(format!("{STRATEGY_PACKAGE}{short}"));
@@ -116,7 +116,7 @@ fn read_options(draft: &mut KeyspaceDraft, given: SettingParts<'_>, reading: &mu
 }
 
 /// Reads all keyspaces in a `<Keyspaces>` element, of which there may be several as in old servers, or in `keyspaces`.
-pub fn read_keyspaces(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
+pub(crate) fn read_keyspaces(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
     match given {
         SettingParts::Element(node) => {
             for child in &node.children {
@@ -136,7 +136,7 @@ pub fn read_keyspaces(draft: &mut Draft, given: SettingParts<'_>, reading: &mut 
 }
 
 /// Reads one keyspace. Two keyspaces with one name are an error; old servers merged them silently.
-pub fn read_keyspace(draft: &mut Draft, block: ConfigBlock<'_>, reading: &mut ConfigReader<'_>) {
+pub(crate) fn read_keyspace(draft: &mut Draft, block: ConfigBlock<'_>, reading: &mut ConfigReader<'_>) {
     let mut keyspace = KeyspaceDraft::default();
     block.apply(KEYSPACE_SETTINGS, &mut keyspace, reading);
     block.check_name("a keyspace", reading);

@@ -25,6 +25,7 @@
 //! with notes about settings without effect, or `ConfigErrors` with all mistakes of the file.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(not(test), warn(unreachable_pub))]
 #![warn(missing_docs)]
 
 mod apply;

@@ -10,11 +10,15 @@ use super::setting::SettingParts;
 use super::xml::XmlNode;
 use super::yaml::SCALAR;
 
-pub const DATA_DIRECTORY: &str = "DataFileDirectory";
-pub const SEED: &str = "Seed";
+pub(crate) const DATA_DIRECTORY: &str = "DataFileDirectory";
+pub(crate) const SEED: &str = "Seed";
 
 /// Adds the directories for data.
-pub fn read_data_directories(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
+pub(crate) fn read_data_directories(
+    draft: &mut Draft,
+    given: SettingParts<'_>,
+    reading: &mut ConfigReader<'_>,
+) {
     match given {
         SettingParts::Element(node) => {
             draft
@@ -33,7 +37,7 @@ pub fn read_data_directories(draft: &mut Draft, given: SettingParts<'_>, reading
 }
 
 /// Reads the seeds of a storage-conf.xml, which have no effect.
-pub fn read_seeds(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
+pub(crate) fn read_seeds(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
     if let SettingParts::Element(node) = given {
         reading.inert("Seeds", node.name.span);
         draft.config.seeds.extend(texts(node, SEED, reading));

@@ -22,7 +22,7 @@ const ERRORS_MAX: usize = 1000;
 const LINES_SHOWN: usize = 3;
 
 /// Returns the place where an element or attribute with a name is known.
-pub type ParentOf = fn(&str) -> Option<&'static str>;
+pub(crate) type ParentOf = fn(&str) -> Option<&'static str>;
 
 /// The state of one reading.
 pub struct ConfigReader<'a> {

@@ -55,29 +55,29 @@ pub enum Absence {
 pub type NameOrAbsence = Result<SettingName, Absence>;
 
 /// The last release with storage-conf.xml did not have the setting.
-pub const ADDED: NameOrAbsence = Err(Absence::OtherReleases);
+pub(crate) const ADDED: NameOrAbsence = Err(Absence::OtherReleases);
 /// The first release with cassandra.yaml no longer had the setting.
-pub const REMOVED: NameOrAbsence = Err(Absence::OtherReleases);
+pub(crate) const REMOVED: NameOrAbsence = Err(Absence::OtherReleases);
 /// No Cassandra had the setting.
-pub const EXTENSION: NameOrAbsence = Err(Absence::Extension);
+pub(crate) const EXTENSION: NameOrAbsence = Err(Absence::Extension);
 
 /// The row with this name has the setting in this file.
-pub const fn elsewhere(name: &'static str) -> NameOrAbsence {
+pub(crate) const fn elsewhere(name: &'static str) -> NameOrAbsence {
     Err(Absence::OtherRow(name))
 }
 
 /// The setting is an element of storage-conf.xml in these releases.
-pub const fn element(name: &'static str, releases: Releases) -> NameOrAbsence {
+pub(crate) const fn element(name: &'static str, releases: Releases) -> NameOrAbsence {
     Ok(SettingName { kind: NameKind::Element, name, releases })
 }
 
 /// The setting is an attribute of an element of storage-conf.xml in these releases.
-pub const fn attribute(name: &'static str, releases: Releases) -> NameOrAbsence {
+pub(crate) const fn attribute(name: &'static str, releases: Releases) -> NameOrAbsence {
     Ok(SettingName { kind: NameKind::Attribute, name, releases })
 }
 
 /// The setting is a key of cassandra.yaml in these releases.
-pub const fn key(name: &'static str, releases: Releases) -> NameOrAbsence {
+pub(crate) const fn key(name: &'static str, releases: Releases) -> NameOrAbsence {
     Ok(SettingName { kind: NameKind::Key, name, releases })
 }
 
@@ -121,7 +121,7 @@ pub struct ConfigSetting<T> {
 }
 
 /// Begins a row with the names in storage-conf.xml and in cassandra.yaml.
-pub const fn row<T>(xml: NameOrAbsence, yaml: NameOrAbsence) -> ConfigSetting<T> {
+pub(crate) const fn row<T>(xml: NameOrAbsence, yaml: NameOrAbsence) -> ConfigSetting<T> {
     ConfigSetting {
         xml,
         yaml,
@@ -135,7 +135,7 @@ pub const fn row<T>(xml: NameOrAbsence, yaml: NameOrAbsence) -> ConfigSetting<T>
 }
 
 /// Makes the row of a setting without effect that only cassandra.yaml has.
-pub const fn ignored_key<T>(name: &'static str, reason: &'static str) -> ConfigSetting<T> {
+pub(crate) const fn ignored_key<T>(name: &'static str, reason: &'static str) -> ConfigSetting<T> {
     row(ADDED, key(name, FROM_0_7)).ignored(reason, |_| Ok(()))
 }
 
@@ -196,13 +196,13 @@ impl<T> ConfigSetting<T> {
 }
 
 /// Stores a parsed value in its field.
-pub fn assign<V>(field: &mut V, parsed: Result<impl Into<V>, Mistake>) -> Result<(), Mistake> {
+pub(crate) fn assign<V>(field: &mut V, parsed: Result<impl Into<V>, Mistake>) -> Result<(), Mistake> {
     *field = parsed?.into();
     Ok(())
 }
 
 /// Returns the row with a name, and the name.
-pub fn find<'r, T>(
+pub(crate) fn find<'r, T>(
     rows: &'r [ConfigSetting<T>],
     kind: NameKind,
     name: &str,
@@ -211,7 +211,7 @@ pub fn find<'r, T>(
 }
 
 /// Returns the names of a kind.
-pub fn names<T>(rows: &[ConfigSetting<T>], kind: NameKind) -> impl Iterator<Item = &str> {
+pub(crate) fn names<T>(rows: &[ConfigSetting<T>], kind: NameKind) -> impl Iterator<Item = &str> {
     rows.iter().filter_map(move |row| Some(row.name(kind)?.name))
 }
 

@@ -16,16 +16,16 @@ use base::util::is_invisible;
 
 /// Largest accepted file, in bytes. A schema of a thousand column families has a tenth of it; the nodes of the worst
 /// file of this size take 40 MB.
-pub const FILE_BYTES_MAX: usize = 1024 * 1024;
+pub(crate) const FILE_BYTES_MAX: usize = 1024 * 1024;
 
 /// Deepest nesting of elements; a storage-conf.xml has five levels. Nodes are dropped recursively.
-pub const NESTING_MAX: usize = 64;
+pub(crate) const NESTING_MAX: usize = 64;
 
 /// Maximum number of reported mistakes of a file.
 const MISTAKES_MAX: usize = 20;
 
 /// Returns a file's top-level elements; a valid XML file has exactly one.
-pub fn read(source: &SourceText) -> Result<Vec<XmlNode>, Vec<(TextSpan, XmlMistake)>> {
+pub(crate) fn read(source: &SourceText) -> Result<Vec<XmlNode>, Vec<(TextSpan, XmlMistake)>> {
     if source.text.len() > FILE_BYTES_MAX {
         return Err(vec![(TextSpan::default(), XmlMistake::TooLarge)]);
     }

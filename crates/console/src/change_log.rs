@@ -4,7 +4,7 @@ use super::present::escaped;
 use super::visitor::Visitor;
 
 /// A change that was made.
-pub struct LoggedChange<'a> {
+pub(crate) struct LoggedChange<'a> {
     /// The Thrift method, or the first words of the statement.
     pub kind: &'a str,
     /// The keyspace, if it is known.
@@ -15,7 +15,7 @@ pub struct LoggedChange<'a> {
 
 impl LoggedChange<'_> {
     /// Logs the change. Names cannot begin a line of the log.
-    pub fn log(&self, visitor: &Visitor) {
+    pub(crate) fn log(&self, visitor: &Visitor) {
         let shown = |name: &str| escaped(name.as_bytes());
         let (user, kind) = (shown(&visitor.user.name), self.kind);
         let (keyspace, table) = (self.keyspace.map(shown), self.table.map(shown));

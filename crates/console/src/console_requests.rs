@@ -19,7 +19,7 @@ pub struct ConsoleSettings {
 }
 
 /// Runs requests of the console.
-pub struct ConsoleRequests {
+pub(crate) struct ConsoleRequests {
     pub settings: ConsoleSettings,
     /// The prepared statements of Thrift calls, which the console does not use. They are made for the first call, since
     /// their cache has a size.
@@ -27,12 +27,12 @@ pub struct ConsoleRequests {
 }
 
 impl ConsoleRequests {
-    pub fn new(settings: ConsoleSettings) -> ConsoleRequests {
+    pub(crate) fn new(settings: ConsoleSettings) -> ConsoleRequests {
         ConsoleRequests { settings, statements: OnceLock::new() }
     }
 
     /// Returns a service for Thrift calls on a database.
-    pub fn thrift(&self, database: Arc<Database>) -> Service {
+    pub(crate) fn thrift(&self, database: Arc<Database>) -> Service {
         let statements = self.statements.get_or_init(Arc::default).clone();
         let ConsoleSettings { limits, compat, .. } = self.settings.clone();
         Service { database, compat, statements, limits }

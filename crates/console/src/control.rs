@@ -15,10 +15,10 @@ use super::visitor::Visitor;
 use double::limits::CONTROL_REQUEST_S;
 
 /// The path before the paths of the control API.
-pub const PATH: &str = "/control";
+pub(crate) const PATH: &str = "/control";
 
 /// Returns the routes below `PATH`.
-pub fn routes(state: &AdminState) -> Router<Arc<AdminState>> {
+pub(crate) fn routes(state: &AdminState) -> Router<Arc<AdminState>> {
     let Some(control) = &state.control else {
         return Router::new().route("/control/{*path}", any(async || missing()));
     };

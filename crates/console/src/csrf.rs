@@ -14,16 +14,16 @@ use base::util::hex;
 use web::is_same;
 
 /// The header with the token, for scripts.
-pub const CSRF_HEADER: HeaderName = HeaderName::from_static("x-csrf-token");
+pub(crate) const CSRF_HEADER: HeaderName = HeaderName::from_static("x-csrf-token");
 
 /// The field with the token, in forms.
 #[derive(Debug, Deserialize)]
-pub struct CsrfField {
+pub(crate) struct CsrfField {
     pub csrf: String,
 }
 
 /// The key of all tokens, random at each start.
-pub struct CsrfKey([Uuid; 2]);
+pub(crate) struct CsrfKey([Uuid; 2]);
 
 impl Default for CsrfKey {
     fn default() -> CsrfKey {
@@ -33,7 +33,7 @@ impl Default for CsrfKey {
 
 impl CsrfKey {
     /// Returns the token of a cookie. Cookies have one length, so a keyed prefix is enough.
-    pub fn token(&self, cookie: &SessionId) -> String {
+    pub(crate) fn token(&self, cookie: &SessionId) -> String {
         let mut hash = Sha256::new();
         self.0.iter().for_each(|part| hash.update(part.as_bytes()));
         hash.update(cookie.as_str());
@@ -41,7 +41,7 @@ impl CsrfKey {
     }
 
     /// Returns whether a token belongs to a cookie.
-    pub fn admits(&self, cookie: &SessionId, given: &str) -> bool {
+    pub(crate) fn admits(&self, cookie: &SessionId, given: &str) -> bool {
         is_same(self.token(cookie).as_bytes(), given.as_bytes())
     }
 }

@@ -12,13 +12,13 @@ use super::failure::AdminError;
 use crate::limits::ADMIN_FORM_BYTES_MAX;
 
 /// The fields of a query.
-pub struct Query<T>(pub T);
+pub(crate) struct Query<T>(pub T);
 
 /// The fields of a form: of the body, or of the query of a GET.
-pub struct Form<T>(pub T);
+pub(crate) struct Form<T>(pub T);
 
 /// The variable parts of a path.
-pub struct Path<T>(pub T);
+pub(crate) struct Path<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = AdminError;

@@ -23,7 +23,11 @@ use web::{HttpConnection, NEEDS_TOKEN};
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Refuses requests that name another server, and changes that a page of another server sends.
-pub async fn check_origin(State(state): State<Arc<AdminState>>, request: Request, next: Next) -> Response {
+pub(crate) async fn check_origin(
+    State(state): State<Arc<AdminState>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let headers = request.headers();
     if !state.hosts.admit(headers) {
         let why = "the header Host names another server: use an address, or start the server with --admin-host NAME";
@@ -37,7 +41,11 @@ pub async fn check_origin(State(state): State<Arc<AdminState>>, request: Request
 }
 
 /// Lets a request in if its sender may use the server, and adds the [`Visitor`] to it.
-pub async fn admit(State(state): State<Arc<AdminState>>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn admit(
+    State(state): State<Arc<AdminState>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let Some(connection) = request.extensions().get::<HttpConnection>().cloned() else {
         return AdminError::internal("the request has no connection").into_response();
     };

@@ -21,7 +21,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
 ];
 
 /// Adds the headers to a reply. A reply without Cache-Control is stored nowhere.
-pub async fn add(request: Request, next: Next) -> Response {
+pub(crate) async fn add(request: Request, next: Next) -> Response {
     let mut reply = next.run(request).await;
     let headers = reply.headers_mut();
     for (name, value) in HEADERS {

@@ -40,7 +40,7 @@ impl HostNames {
 }
 
 /// Returns the name in `name:port` or `[address]:port`; `None` if the text has another form.
-pub fn name_of(host: &str) -> Option<&str> {
+pub(crate) fn name_of(host: &str) -> Option<&str> {
     let end = match host.strip_prefix('[') {
         Some(rest) => rest.find(']')? + 2,
         None => host.find(':').unwrap_or(host.len()),

@@ -28,6 +28,7 @@
 //! Pages load nothing from other addresses, and their content security policy forbids it.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(not(test), warn(unreachable_pub))]
 #![warn(missing_docs)]
 
 mod access;

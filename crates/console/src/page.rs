@@ -8,13 +8,13 @@ use super::failure::AdminError;
 use super::visitor::Visitor;
 
 /// A link of the navigation.
-pub struct NavLink {
+pub(crate) struct NavLink {
     pub path: &'static str,
     pub name: &'static str,
 }
 
 /// The pages in the navigation, in their order.
-pub const NAVIGATION: [NavLink; 7] = [
+pub(crate) const NAVIGATION: [NavLink; 7] = [
     NavLink { path: "/", name: "Home" },
     NavLink { path: "/keyspaces", name: "Data" },
     NavLink { path: "/ask", name: "Ask" },
@@ -37,7 +37,7 @@ impl NavLink {
 }
 
 /// The frame of a page, for `layout.html`. Each template of a page has it as the field `frame`.
-pub struct Frame {
+pub(crate) struct Frame {
     /// The title of the page, in plain text.
     pub title: String,
     /// The path of the page in the navigation, or an empty text.
@@ -51,20 +51,20 @@ pub struct Frame {
 
 impl Frame {
     /// Returns the frame of a visitor's page.
-    pub fn new(visitor: &Visitor, path: &'static str, title: impl Into<String>) -> Frame {
+    pub(crate) fn new(visitor: &Visitor, path: &'static str, title: impl Into<String>) -> Frame {
         let user = visitor.session.as_ref().map(|_| visitor.user.name.clone());
         let navigation = NAVIGATION.iter().filter(|link| link.is_for(visitor)).collect();
         Frame { title: title.into(), path, navigation, csrf: visitor.csrf.clone(), user }
     }
 
     /// Returns the frame of a page before the login.
-    pub fn before_login(title: impl Into<String>, csrf: String) -> Frame {
+    pub(crate) fn before_login(title: impl Into<String>, csrf: String) -> Frame {
         Frame { title: title.into(), path: "", navigation: Vec::new(), csrf, user: None }
     }
 }
 
 /// Returns a page as a reply with the status of a failure that it shows.
-pub fn page_with(template: &impl Template, failure: Option<StatusCode>) -> Response {
+pub(crate) fn page_with(template: &impl Template, failure: Option<StatusCode>) -> Response {
     let mut reply = page(template);
     if let Some(status) = failure.filter(|_| reply.status() == StatusCode::OK) {
         *reply.status_mut() = status;
@@ -73,7 +73,7 @@ pub fn page_with(template: &impl Template, failure: Option<StatusCode>) -> Respo
 }
 
 /// Returns a page as a reply.
-pub fn page(template: &impl Template) -> Response {
+pub(crate) fn page(template: &impl Template) -> Response {
     match template.render() {
         Ok(html) => ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], html).into_response(),
         Err(error) => AdminError::internal(format!("the page could not be made: {error}")).into_response(),

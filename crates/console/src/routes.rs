@@ -16,7 +16,7 @@ use super::{control, guard, headers, metrics, static_files};
 use crate::limits::ADMIN_FORM_BYTES_MAX;
 
 /// Returns all routes.
-pub fn routes(state: &Arc<AdminState>) -> Router {
+pub(crate) fn routes(state: &Arc<AdminState>) -> Router {
     let visitors = for_visitors()
         .merge(control::routes(state))
         .layer(middleware::from_fn_with_state(state.clone(), guard::admit));

@@ -73,11 +73,11 @@ impl BrowserSession {
 
 /// The sessions of a server, in memory: a restart ends them.
 #[derive(Debug, Default)]
-pub struct Sessions(Mutex<HashMap<SessionId, BrowserSession>>);
+pub(crate) struct Sessions(Mutex<HashMap<SessionId, BrowserSession>>);
 
 impl Sessions {
     /// Begins a session of a user. If there are too many, the one that was not used for the longest time ends.
-    pub fn begin(&self, user: User, now: Instant) -> SessionId {
+    pub(crate) fn begin(&self, user: User, now: Instant) -> SessionId {
         let id = SessionId::random();
         let mut sessions = self.0.lock();
         if sessions.len() >= ADMIN_SESSIONS_MAX {
@@ -94,7 +94,7 @@ impl Sessions {
     }
 
     /// Returns the user of a session that has not ended.
-    pub fn user(&self, id: &SessionId, now: Instant) -> Option<User> {
+    pub(crate) fn user(&self, id: &SessionId, now: Instant) -> Option<User> {
         let mut sessions = self.0.lock();
         let session = sessions.get_mut(id)?;
         if session.is_over(now) {
@@ -106,12 +106,12 @@ impl Sessions {
     }
 
     /// Returns whether a session goes on. Asking does not extend it.
-    pub fn goes_on(&self, id: &SessionId, now: Instant) -> bool {
+    pub(crate) fn goes_on(&self, id: &SessionId, now: Instant) -> bool {
         self.0.lock().get(id).is_some_and(|session| !session.is_over(now))
     }
 
     /// Ends a session.
-    pub fn end(&self, id: &SessionId) {
+    pub(crate) fn end(&self, id: &SessionId) {
         self.0.lock().remove(id);
     }
 }

@@ -30,7 +30,7 @@ const FILES: [(&str, &str, &str); 13] = [
 ];
 
 /// Answers `GET /static/{name}`. A browser keeps the file and asks each time whether it has changed.
-pub async fn answer(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, AdminError> {
+pub(crate) async fn answer(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, AdminError> {
     let file = FILES.iter().find(|(other, ..)| *other == name);
     let (_, kind, content) = file.ok_or_else(|| AdminError::not_found("there is no such file"))?;
     let tag = tag_of(content);

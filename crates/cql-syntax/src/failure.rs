@@ -8,20 +8,20 @@ const WORDS_BEFORE: usize = 10;
 const WORDS_AFTER: usize = 2;
 
 /// Returns the error for a single invalid character.
-pub fn at_character(place: Place, message: &str) -> SyntaxError {
+pub(crate) fn at_character(place: Place, message: &str) -> SyntaxError {
     SyntaxError::Syntax { message: format!("line {}:{} {message}", place.line, place.column), place }
 }
 
 /// A token that does not fit, as indexes into all tokens: `reported` is the token in the message, `index` is where the
 /// parser's choice between alternatives began, and `seen` is the last token that the old parser had looked at.
-pub struct UnexpectedToken {
+pub(crate) struct UnexpectedToken {
     pub reported: usize,
     pub index: usize,
     pub seen: usize,
 }
 
 /// Returns the error for an unexpected token.
-pub fn at_token(
+pub(crate) fn at_token(
     text: &str,
     tokens: &Tokens,
     misfit: &UnexpectedToken,

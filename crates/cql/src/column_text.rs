@@ -4,12 +4,12 @@ use base::marshal::{PACKAGE, composite_parts};
 use base::schema::{CfDef, ColumnKind, IndexDef, IndexKind, Layout, TableColumn, TableDef};
 
 /// Returns the index on a column.
-pub fn index_of<'a>(cf: &'a CfDef, column: &TableColumn) -> Option<&'a IndexDef> {
+pub(crate) fn index_of<'a>(cf: &'a CfDef, column: &TableColumn) -> Option<&'a IndexDef> {
     cf.column_metadata.get(&column.cell_name)?.index.as_ref()
 }
 
 /// Returns the name of an index kind.
-pub fn index_type(kind: IndexKind) -> &'static str {
+pub(crate) fn index_type(kind: IndexKind) -> &'static str {
     match kind {
         IndexKind::Keys => "KEYS",
         IndexKind::Custom => "CUSTOM",
@@ -18,7 +18,7 @@ pub fn index_type(kind: IndexKind) -> &'static str {
 }
 
 /// Returns the position of a column in its key or composite name, or `None` if that has only one component.
-pub fn component_index(cf: &CfDef, def: &TableDef, column: &TableColumn) -> Option<usize> {
+pub(crate) fn component_index(cf: &CfDef, def: &TableDef, column: &TableColumn) -> Option<usize> {
     match column.kind {
         ColumnKind::PartitionKey => (def.partition_key.len() > 1).then_some(column.position),
         ColumnKind::Clustering => {
@@ -32,13 +32,13 @@ pub fn component_index(cf: &CfDef, def: &TableDef, column: &TableColumn) -> Opti
 }
 
 /// Returns the class of a column's values.
-pub fn class_text(column: &TableColumn) -> String {
+pub(crate) fn class_text(column: &TableColumn) -> String {
     let class = column.cql_type.class_name();
     if column.is_reversed { format!("{PACKAGE}ReversedType({class})") } else { class }
 }
 
 /// Returns the full column definition, which 2.1 prints in some messages instead of the column's name.
-pub fn column_text(cf: &CfDef, def: &TableDef, column: &TableColumn) -> String {
+pub(crate) fn column_text(cf: &CfDef, def: &TableDef, column: &TableColumn) -> String {
     let kind = match column.kind {
         ColumnKind::PartitionKey => "PARTITION_KEY",
         ColumnKind::Clustering => "CLUSTERING_COLUMN",

@@ -1,6 +1,7 @@
 //! CQL: statements on the same cells that Thrift reads and writes.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(not(test), warn(unreachable_pub))]
 
 mod access;
 mod column_text;

@@ -5,7 +5,7 @@ use base::util::Release;
 use cql_syntax::{InValues, Relation, operator_text};
 
 /// Returns the text of a relation, in the style of the release.
-pub fn relation_text(relation: &Relation, release: Release) -> String {
+pub(crate) fn relation_text(relation: &Relation, release: Release) -> String {
     let (left, operator, value) = match relation {
         Relation::In { column, values: InValues::List(terms) } => {
             return format!("{column} IN [{}]", terms_text(terms));

@@ -26,7 +26,7 @@ use base::util::{Clock, RequestGate};
 use store::{RemoteCql, Store};
 
 /// A snapshot of the schema, which does not change while this guard is held.
-pub type CatalogNow = arc_swap::Guard<Arc<Catalog>>;
+pub(crate) type CatalogNow = arc_swap::Guard<Arc<Catalog>>;
 
 /// The components and settings from which a [`Database`] is built.
 #[derive(Clone)]

@@ -23,6 +23,7 @@
 //! (`request.reads()`).
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(not(test), warn(unreachable_pub))]
 #![warn(missing_docs)]
 
 pub mod activity;

@@ -22,7 +22,7 @@ use base::util::Clock;
 
 /// The checks of one request, with the schema and the behaviour of its release.
 #[derive(Clone)]
-pub struct Validation<'a> {
+pub(crate) struct Validation<'a> {
     pub catalog: &'a Catalog,
     pub behaviour: &'static Behaviour,
     pub clock: &'a Clock,
@@ -41,7 +41,7 @@ impl<'a> Validation<'a> {
         Validation { catalog, behaviour, clock }
     }
 
-    pub fn keyspace(&self, keyspace: &[u8]) -> Result<(), Error> {
+    pub(crate) fn keyspace(&self, keyspace: &[u8]) -> Result<(), Error> {
         match self.catalog.keyspace(keyspace) {
             Some(_) => Ok(()),
             None if keyspace == SYSTEM_KEYSPACE.as_bytes() => Ok(()),
@@ -55,7 +55,7 @@ impl<'a> Validation<'a> {
     }
 
     /// Returns a column family of a keyspace that must exist.
-    pub fn column_family(&self, keyspace: &[u8], family: &[u8]) -> Result<&'a Arc<CfDef>, Error> {
+    pub(crate) fn column_family(&self, keyspace: &[u8], family: &[u8]) -> Result<&'a Arc<CfDef>, Error> {
         if family.is_empty() {
             return Err(Error::invalid("non-empty columnfamily is required"));
         }
@@ -68,14 +68,14 @@ impl<'a> Validation<'a> {
     }
 
     /// Checks that the keyspace exists, then returns its column family.
-    pub fn family(&self, keyspace: &[u8], family: &[u8]) -> Result<&'a Arc<CfDef>, Error> {
+    pub(crate) fn family(&self, keyspace: &[u8], family: &[u8]) -> Result<&'a Arc<CfDef>, Error> {
         // If the column family is found, its keyspace exists.
         self.column_family(keyspace, family).or_else(|error| self.keyspace(keyspace).and(Err(error)))
     }
 
     /// Returns the column family that a write names, in a keyspace that must exist, and checks whether it holds
     /// counters.
-    pub fn written_family(
+    pub(crate) fn written_family(
         &self,
         keyspace: &[u8],
         family: &[u8],
@@ -88,7 +88,7 @@ impl<'a> Validation<'a> {
 
     /// Checks that counters are written to a counter column family, and other columns to a column family without
     /// counters.
-    pub fn counting(&self, cf: &CfDef, with_counters: bool) -> Result<(), Error> {
+    pub(crate) fn counting(&self, cf: &CfDef, with_counters: bool) -> Result<(), Error> {
         if cf.is_counter() == with_counters {
             return Ok(());
         }
@@ -98,7 +98,7 @@ impl<'a> Validation<'a> {
 
     /// Checks a row key. 0.6 measures its length in Java's modified UTF-8: NUL takes two bytes, characters beyond
     /// U+FFFF six. From 0.8 on a column family may define the type of its keys.
-    pub fn key(&self, key: &[u8], cf: Option<&CfDef>) -> Result<(), Error> {
+    pub(crate) fn key(&self, key: &[u8], cf: Option<&CfDef>) -> Result<(), Error> {
         if key.is_empty() {
             return Err(Error::invalid(texts::empty_key(self.behaviour)));
         }
@@ -117,7 +117,7 @@ impl<'a> Validation<'a> {
     }
 
     /// Checks the column family and the row key of a write, in the release's order.
-    pub fn family_and_key(
+    pub(crate) fn family_and_key(
         &self,
         keyspace: &[u8],
         family: &[u8],
@@ -133,14 +133,14 @@ impl<'a> Validation<'a> {
     }
 
     /// Checks the path to one column or super column, for get, insert and the elements of a batch.
-    pub fn column_path(&self, keyspace: &[u8], path: &ColumnPath) -> Result<&'a Arc<CfDef>, Error> {
+    pub(crate) fn column_path(&self, keyspace: &[u8], path: &ColumnPath) -> Result<&'a Arc<CfDef>, Error> {
         let cf = self.family(keyspace, &path.column_family)?;
         self.path_in(cf, path.super_column.as_ref(), path.column.as_ref())?;
         Ok(cf)
     }
 
     /// Does the same checks in a column family that was looked up before.
-    pub fn path_in(
+    pub(crate) fn path_in(
         &self,
         cf: &CfDef,
         super_column: Option<&Bytes>,
@@ -168,7 +168,7 @@ impl<'a> Validation<'a> {
     }
 
     /// Checks a path for remove, which may name the column family only.
-    pub fn path_or_parent(&self, cf: &CfDef, path: &ColumnPath) -> Result<(), Error> {
+    pub(crate) fn path_or_parent(&self, cf: &CfDef, path: &ColumnPath) -> Result<(), Error> {
         if !cf.is_super() && path.super_column.is_some() {
             return Err(Error::invalid(format!(
                 "supercolumn may not be specified for standard CF {}",
@@ -210,14 +210,18 @@ impl<'a> Validation<'a> {
     }
 
     /// Checks the column family or super column of a slice or count.
-    pub fn column_parent(&self, keyspace: &[u8], parent: &ColumnParent) -> Result<&'a Arc<CfDef>, Error> {
+    pub(crate) fn column_parent(
+        &self,
+        keyspace: &[u8],
+        parent: &ColumnParent,
+    ) -> Result<&'a Arc<CfDef>, Error> {
         let cf = self.family(keyspace, &parent.column_family)?;
         self.parent_in(cf, parent)?;
         Ok(cf)
     }
 
     /// Does the same checks in a column family that was looked up before.
-    pub fn parent_in(&self, cf: &CfDef, parent: &ColumnParent) -> Result<(), Error> {
+    pub(crate) fn parent_in(&self, cf: &CfDef, parent: &ColumnParent) -> Result<(), Error> {
         let Some(super_column) = &parent.super_column else { return Ok(()) };
         if !cf.is_super() {
             return Err(Error::invalid(format!(
@@ -230,7 +234,11 @@ impl<'a> Validation<'a> {
 
     /// Checks the column parent of get_count of 0.4, which does not check the keyspace and accepts any name of a
     /// super column.
-    pub fn counted_parent(&self, keyspace: &[u8], parent: &ColumnParent) -> Result<&'a Arc<CfDef>, Error> {
+    pub(crate) fn counted_parent(
+        &self,
+        keyspace: &[u8],
+        parent: &ColumnParent,
+    ) -> Result<&'a Arc<CfDef>, Error> {
         let cf = self.column_family(keyspace, &parent.column_family)?;
         if !cf.is_super() && parent.super_column.is_some() {
             return Err(Error::invalid(format!(
@@ -242,7 +250,7 @@ impl<'a> Validation<'a> {
     }
 
     /// Checks the name of a super column.
-    pub fn super_name(&self, cf: &CfDef, name: &Bytes) -> Result<(), Error> {
+    pub(crate) fn super_name(&self, cf: &CfDef, name: &Bytes) -> Result<(), Error> {
         self.names(cf, None, std::slice::from_ref(name))
     }
 
@@ -285,12 +293,16 @@ impl<'a> Validation<'a> {
     }
 
     /// Checks that a column family exists, for calls with which 0.6 would fail internally.
-    pub fn defined(&self, keyspace: &[u8], family: &[u8]) -> Result<(), Error> {
+    pub(crate) fn defined(&self, keyspace: &[u8], family: &[u8]) -> Result<(), Error> {
         self.family(keyspace, family).map(drop)
     }
 
     /// Refuses consistency levels that are not valid for reads.
-    pub fn read_consistency(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<(), Error> {
+    pub(crate) fn read_consistency(
+        &self,
+        keyspace: &[u8],
+        consistency: ConsistencyLevel,
+    ) -> Result<(), Error> {
         match consistency {
             ConsistencyLevel::Zero => {
                 Err(Error::invalid("Consistency level zero may not be applied to read operations"))
@@ -309,7 +321,11 @@ impl<'a> Validation<'a> {
     }
 
     /// Refuses consistency levels that are not valid for writes.
-    pub fn write_consistency(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<(), Error> {
+    pub(crate) fn write_consistency(
+        &self,
+        keyspace: &[u8],
+        consistency: ConsistencyLevel,
+    ) -> Result<(), Error> {
         if consistency.is_serial() {
             return Err(Error::invalid("You must use conditional updates for serializable writes"));
         }
@@ -327,7 +343,11 @@ impl<'a> Validation<'a> {
     }
 
     /// Refuses a level that needs a strategy with data centres if the keyspace's strategy has none.
-    pub fn needs_data_centres(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<(), Error> {
+    pub(crate) fn needs_data_centres(
+        &self,
+        keyspace: &[u8],
+        consistency: ConsistencyLevel,
+    ) -> Result<(), Error> {
         let Some(keyspace) = self.catalog.keyspace(keyspace) else { return Ok(()) };
         let class = keyspace.modern_strategy_class();
         if class.ends_with(".NetworkTopologyStrategy") {
@@ -339,7 +359,7 @@ impl<'a> Validation<'a> {
     }
 
     /// Refuses consistency levels that are not valid for counters.
-    pub fn counter_consistency(&self, cf: &CfDef, consistency: ConsistencyLevel) -> Result<(), Error> {
+    pub(crate) fn counter_consistency(&self, cf: &CfDef, consistency: ConsistencyLevel) -> Result<(), Error> {
         check_counter_level(cf, consistency, self.behaviour)
     }
 }

@@ -18,6 +18,7 @@
 //! | [`testing::Server`] | a server within a test |
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(not(test), warn(unreachable_pub))]
 #![warn(missing_docs)]
 
 pub mod control;

@@ -5,16 +5,16 @@
 //! have that serve no connections. So no connection's thread can ever wait for the disk.
 
 /// Columns above which a slice is long: it then runs on a disk thread even if memory has all columns.
-pub const LONG_SLICE: usize = 512;
+pub(crate) const LONG_SLICE: usize = 512;
 
 /// The permission to wait for the disk.
 #[derive(Debug)]
-pub struct BlockingPermit(());
+pub(crate) struct BlockingPermit(());
 
 impl BlockingPermit {
     /// Returns a permit. Only for threads that serve no connections: during start and shutdown, in tools, and for
     /// background threads.
-    pub const fn on_own_thread() -> BlockingPermit {
+    pub(crate) const fn on_own_thread() -> BlockingPermit {
         BlockingPermit(())
     }
 }

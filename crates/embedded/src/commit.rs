@@ -34,7 +34,7 @@ pub enum SyncMode {
 type Waiter = oneshot::Sender<Result<(), StoreError>>;
 
 /// The thread that syncs the log, and the channel to it.
-pub struct Committer {
+pub(crate) struct Committer {
     mode: SyncMode,
     to_thread: Mutex<Option<Sender<Waiter>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -42,7 +42,7 @@ pub struct Committer {
 
 impl Committer {
     /// Starts the thread.
-    pub fn start(log: Arc<WriteAhead>, mode: SyncMode) -> Result<Committer, StoreError> {
+    pub(crate) fn start(log: Arc<WriteAhead>, mode: SyncMode) -> Result<Committer, StoreError> {
         let (to_thread, from_writers) = channel();
         let thread = std::thread::Builder::new()
             .name("commit".to_owned())
@@ -52,12 +52,12 @@ impl Committer {
     }
 
     /// Returns whether writers wait for a sync.
-    pub fn waits(&self) -> bool {
+    pub(crate) fn waits(&self) -> bool {
         matches!(self.mode, SyncMode::Batch)
     }
 
     /// Waits until all writes so far are on the disk.
-    pub async fn synced(&self) -> Result<(), StoreError> {
+    pub(crate) async fn synced(&self) -> Result<(), StoreError> {
         let (waiter, outcome) = oneshot::channel();
         let is_sent = self.to_thread.lock().as_ref().is_some_and(|thread| thread.send(waiter).is_ok());
         if !is_sent {
@@ -67,7 +67,7 @@ impl Committer {
     }
 
     /// Syncs a last time and ends the thread.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         drop(self.to_thread.lock().take());
         if let Some(thread) = self.thread.lock().take()
             && thread.join().is_err()

@@ -23,21 +23,21 @@ use super::write_batch::WriteBatch;
 use store::StoreError;
 
 /// The number of the queue in the commit log and the memtables. The numbers of column families are larger.
-pub const QUEUE_FAMILY: u64 = 0;
+pub(crate) const QUEUE_FAMILY: u64 = 0;
 /// The prefix of its keys.
 const PREFIX: &[u8] = b"q";
 /// Bytes of a key after the prefix.
 const KEY_BYTES: usize = 16;
 
 /// The queue of deletions.
-pub struct DeletionQueue {
+pub(crate) struct DeletionQueue {
     tables: Arc<Tables>,
     next_number: AtomicU64,
 }
 
 /// A deletion in the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueuedDeletion {
+pub(crate) struct QueuedDeletion {
     /// Its key in the queue.
     place: Bytes,
     pub family: u32,
@@ -46,7 +46,7 @@ pub struct QueuedDeletion {
 
 impl DeletionQueue {
     /// Returns the directories of the queue's tables.
-    pub fn folder() -> TableFolder {
+    pub(crate) fn folder() -> TableFolder {
         TableFolder {
             main: "queue".to_owned(),
             long: "queue.long".to_owned(),
@@ -55,7 +55,7 @@ impl DeletionQueue {
     }
 
     /// Opens the queue from its entries in memtables and tables.
-    pub fn open(
+    pub(crate) fn open(
         tables: Tables,
         view: &MemoryView,
         may_wait: &BlockingPermit,
@@ -71,12 +71,12 @@ impl DeletionQueue {
         Ok(queue)
     }
 
-    pub fn tables(&self) -> &Arc<Tables> {
+    pub(crate) fn tables(&self) -> &Arc<Tables> {
         &self.tables
     }
 
     /// Adds a deletion to the queue, in the batch that stores it.
-    pub fn add(&self, batch: &mut WriteBatch, due_s: i64, family: u32, marker: &[u8]) {
+    pub(crate) fn add(&self, batch: &mut WriteBatch, due_s: i64, family: u32, marker: &[u8]) {
         debug_assert!(family != 0, "the sweeper would look for an entry of the queue in a column family");
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         // A negative second would sort after all others.
@@ -86,12 +86,12 @@ impl DeletionQueue {
     }
 
     /// Removes a deletion from the queue, in a batch.
-    pub fn remove(&self, batch: &mut WriteBatch, deletion: &QueuedDeletion) {
+    pub(crate) fn remove(&self, batch: &mut WriteBatch, deletion: &QueuedDeletion) {
         self.change(batch, &deletion.place, None);
     }
 
     /// Returns the deletions that are due, at most `most`.
-    pub fn due(
+    pub(crate) fn due(
         &self,
         view: &MemoryView,
         may_wait: &BlockingPermit,

@@ -29,7 +29,7 @@ pub fn free_space(directory: &Path) -> Option<FreeSpace> {
 }
 
 /// Watches the free space of the data directory.
-pub struct DiskGuard {
+pub(crate) struct DiskGuard {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     next_check_ms: AtomicI64,
@@ -38,7 +38,7 @@ pub struct DiskGuard {
 }
 
 impl DiskGuard {
-    pub fn new(disk: Arc<dyn Disk>, directory: PathBuf) -> DiskGuard {
+    pub(crate) fn new(disk: Arc<dyn Disk>, directory: PathBuf) -> DiskGuard {
         DiskGuard {
             disk,
             directory,
@@ -50,7 +50,12 @@ impl DiskGuard {
 
     /// Fails if the disk is nearly full. `bytes` is the size of the write, `in_memory` returns the size of the
     /// memtables. The free space is not measured for each write.
-    pub fn check(&self, now_ms: i64, bytes: u64, in_memory: impl Fn() -> u64) -> Result<(), StoreError> {
+    pub(crate) fn check(
+        &self,
+        now_ms: i64,
+        bytes: u64,
+        in_memory: impl Fn() -> u64,
+    ) -> Result<(), StoreError> {
         let written = self.bytes_since_check.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         let is_full = self.is_full.load(Ordering::Relaxed);
         if is_full || written >= CHECK_EVERY_BYTES || now_ms >= self.next_check_ms.load(Ordering::Relaxed) {
@@ -62,12 +67,12 @@ impl DiskGuard {
     }
 
     /// Assumes that the disk is full until the next measurement, since a write has failed.
-    pub fn suspect(&self) {
+    pub(crate) fn suspect(&self) {
         self.is_full.store(true, Ordering::Relaxed);
     }
 
     /// Measures the free space, and returns why writes are refused. `None` if they are accepted.
-    pub fn refusal(&self, in_memory: u64) -> Option<String> {
+    pub(crate) fn refusal(&self, in_memory: u64) -> Option<String> {
         self.measure(in_memory);
         self.is_full.load(Ordering::Relaxed).then(|| self.reason())
     }

@@ -30,7 +30,7 @@ type Job = Box<dyn FnOnce(&BlockingPermit) + Send>;
 
 /// The expected duration of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Length {
+pub(crate) enum Length {
     Short,
     /// It depends on the amount of data that is read.
     Long,
@@ -77,13 +77,13 @@ struct SharedJobs {
 }
 
 /// Threads that may wait for the disk.
-pub struct DiskThreads {
+pub(crate) struct DiskThreads {
     shared: Arc<SharedJobs>,
     threads_max: usize,
 }
 
 impl DiskThreads {
-    pub fn new() -> DiskThreads {
+    pub(crate) fn new() -> DiskThreads {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let threads_max = (processors * FOR_EACH_PROCESSOR).clamp(*THREADS.start(), *THREADS.end());
         let shared: Arc<SharedJobs> = Arc::default();
@@ -95,7 +95,7 @@ impl DiskThreads {
     ///
     /// # Errors
     /// Fails like the work. A panic in it is an error, too.
-    pub async fn run<T: Send + 'static>(
+    pub(crate) async fn run<T: Send + 'static>(
         &self,
         length: Length,
         work: impl FnOnce(&BlockingPermit) -> Result<T, StoreError> + Send + 'static,

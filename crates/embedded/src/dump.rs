@@ -17,7 +17,7 @@ use store::{Dump, DumpCommand, RowPiece, StoreError};
 const HIDDEN_BYTES: usize = 16;
 
 /// Reads pieces of rows after `command.after`, the key of the last entry of the previous call.
-pub fn dump(stored: ScannedRows<'_>, command: &DumpCommand) -> Result<Dump, StoreError> {
+pub(crate) fn dump(stored: ScannedRows<'_>, command: &DumpCommand) -> Result<Dump, StoreError> {
     let (low, mut within) = place_of(command.after.as_ref(), stored.partitioner)?;
     let mut rows = stored.within(low, None);
     let mut dump = Dump::default();

@@ -46,7 +46,7 @@ const COMPACT_EVERY: Duration = Duration::from_secs(5);
 const COMPACT_AGAIN_AFTER: Duration = Duration::from_secs(2);
 
 /// The parts with which a store is opened.
-pub struct Setup {
+pub(crate) struct Setup {
     pub options: EmbeddedOptions,
     pub disk: Arc<dyn Disk>,
     pub partitioner: PartitionerRef,
@@ -54,7 +54,7 @@ pub struct Setup {
 }
 
 /// The parts that only a store on a disk has.
-pub struct Durable {
+pub(crate) struct Durable {
     pub space: Arc<TableSpace>,
     flush: Arc<Flush>,
     committer: Committer,
@@ -65,7 +65,7 @@ pub struct Durable {
 }
 
 /// An open store.
-pub struct Engine {
+pub(crate) struct Engine {
     pub health: Arc<Health>,
     pub manifest: Arc<Manifest>,
     pub families: Arc<Families>,
@@ -84,7 +84,7 @@ pub struct Engine {
 
 impl Engine {
     /// Opens or creates a data directory with a catalog.
-    pub fn open(setup: Setup, catalog: &Catalog) -> Result<Engine, StoreError> {
+    pub(crate) fn open(setup: Setup, catalog: &Catalog) -> Result<Engine, StoreError> {
         let directory = LockedDirectory::take(&setup.options.directory)?;
         let health = Arc::new(Health::default());
         let manifest = Arc::new(open_manifest(&setup, &health)?);
@@ -103,13 +103,13 @@ impl Engine {
     }
 
     /// Returns an empty store in memory.
-    pub fn in_memory(partitioner: PartitionerRef, clock: Arc<Clock>) -> Result<Engine, StoreError> {
+    pub(crate) fn in_memory(partitioner: PartitionerRef, clock: Arc<Clock>) -> Result<Engine, StoreError> {
         let contents = Contents { partitioner: partitioner.class_name().to_owned(), ..Contents::default() };
         Engine::with_memory(Memory::default(), contents, partitioner, clock)
     }
 
     /// Returns a store in memory with these memtables and this manifest.
-    pub fn with_memory(
+    pub(crate) fn with_memory(
         memory: Memory,
         contents: Contents,
         partitioner: PartitionerRef,
@@ -123,7 +123,7 @@ impl Engine {
     }
 
     /// Applies mutations of different rows. After a panic all writes are refused.
-    pub fn write(
+    pub(crate) fn write(
         &self,
         mutations: Vec<Mutation>,
         behaviour: &'static Behaviour,
@@ -133,7 +133,7 @@ impl Engine {
     }
 
     /// Changes column families and metadata records: the whole change is durable, or nothing of it.
-    pub fn change_schema(&self, change: &StoreChange, _: &BlockingPermit) -> Result<(), StoreError> {
+    pub(crate) fn change_schema(&self, change: &StoreChange, _: &BlockingPermit) -> Result<(), StoreError> {
         self.health.check()?;
         self.health.guard_change(|| self.change_families(change))
     }
@@ -148,7 +148,7 @@ impl Engine {
     }
 
     /// Flushes the memtable.
-    pub fn flush(&self, _: &BlockingPermit) -> Result<(), StoreError> {
+    pub(crate) fn flush(&self, _: &BlockingPermit) -> Result<(), StoreError> {
         match &self.durable {
             Some(durable) => self.health.guard_change(|| durable.flush.run()),
             None => Ok(()),
@@ -156,7 +156,7 @@ impl Engine {
     }
 
     /// Flushes the memtable and merges all tables, which drops old tombstones.
-    pub fn compact(&self, may_wait: &BlockingPermit) -> Result<(), StoreError> {
+    pub(crate) fn compact(&self, may_wait: &BlockingPermit) -> Result<(), StoreError> {
         self.flush(may_wait)?;
         let Some(durable) = &self.durable else { return Ok(()) };
         for family in self.families.now().all() {
@@ -168,17 +168,17 @@ impl Engine {
     }
 
     /// Starts to sweep deletions: all column families of the schema are in the store.
-    pub fn set_schema_known(&self) {
+    pub(crate) fn set_schema_known(&self) {
         self.knows_schema.store(true, Ordering::Release);
         self.sweeping.iter().for_each(Worker::wake);
     }
 
     /// Sweeps due deletions. Returns how many there were.
-    pub fn sweep(&self, may_wait: &BlockingPermit) -> Result<usize, StoreError> {
+    pub(crate) fn sweep(&self, may_wait: &BlockingPermit) -> Result<usize, StoreError> {
         self.health.guard_change(|| self.sweeper.sweep(may_wait))
     }
 
-    pub fn status(&self) -> StoreStatus {
+    pub(crate) fn status(&self) -> StoreStatus {
         let ahead = &self.write.ahead;
         let refusal = self.health.failure().map(str::to_owned).or_else(|| {
             // The disk may have space again since the last write was refused.
@@ -209,7 +209,7 @@ impl Engine {
     }
 
     /// Syncs the log and stops the threads. Flushes the memtable if replaying the log would make the next start slow.
-    pub fn close(&self) -> Result<(), StoreError> {
+    pub(crate) fn close(&self) -> Result<(), StoreError> {
         // The sync is first, because the process may not wait for the threads.
         self.write.ahead.close();
         self.write.ahead.sync()?;
@@ -250,16 +250,16 @@ impl Drop for Engine {
 
 impl Durable {
     /// Wakes the flush thread.
-    pub fn wake_flusher(&self) {
+    pub(crate) fn wake_flusher(&self) {
         self.flusher.wake();
     }
 
     /// Returns the data directory.
-    pub fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         &self.directory.directory
     }
 
-    pub fn committer(&self) -> &Committer {
+    pub(crate) fn committer(&self) -> &Committer {
         &self.committer
     }
 }

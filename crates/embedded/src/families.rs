@@ -37,7 +37,7 @@ use base::util::SharedMap;
 use store::{StoreChange, StoreError};
 
 /// A column family of the schema.
-pub struct OpenFamily {
+pub(crate) struct OpenFamily {
     pub id: u32,
     pub tables: ArcSwap<Tables>,
     pub definition: ArcSwap<CfDef>,
@@ -45,7 +45,7 @@ pub struct OpenFamily {
 
 /// All column families of the schema at one time. A clone shares them.
 #[derive(Default, Clone)]
-pub struct FamilySet {
+pub(crate) struct FamilySet {
     /// By keyspace, then name.
     by_name: SharedMap<String, SharedMap<String, Arc<OpenFamily>>>,
     by_id: SharedMap<u32, Arc<OpenFamily>>,
@@ -56,19 +56,19 @@ impl FamilySet {
     ///
     /// # Errors
     /// `Mismatch` if the store does not have it.
-    pub fn family(&self, cf: &CfDef) -> Result<&Arc<OpenFamily>, StoreError> {
+    pub(crate) fn family(&self, cf: &CfDef) -> Result<&Arc<OpenFamily>, StoreError> {
         let found = self.by_name.get(&cf.keyspace).and_then(|families| families.get(&cf.name));
         found.ok_or_else(|| {
             StoreError::Mismatch(format!("column family {}.{} is not in the store", cf.keyspace, cf.name))
         })
     }
 
-    pub fn by_id(&self, id: u32) -> Option<&Arc<OpenFamily>> {
+    pub(crate) fn by_id(&self, id: u32) -> Option<&Arc<OpenFamily>> {
         self.by_id.get(&id)
     }
 
     /// Returns all column families.
-    pub fn all(&self) -> impl Iterator<Item = &Arc<OpenFamily>> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<OpenFamily>> {
         self.by_id.values()
     }
 
@@ -96,7 +96,7 @@ impl FamilySet {
 }
 
 /// The current column families, and the operations that change them.
-pub struct Families {
+pub(crate) struct Families {
     manifest: Arc<Manifest>,
     /// `None` in a store in memory.
     space: Option<Arc<TableSpace>>,
@@ -118,14 +118,14 @@ struct Altering {
 }
 
 /// A snapshot of the column families, which `restore` returns to.
-pub struct FamiliesSnapshot {
+pub(crate) struct FamiliesSnapshot {
     set: Arc<FamilySet>,
     catalog: Catalog,
     tables: Vec<(Arc<OpenFamily>, Arc<Tables>, Arc<CfDef>)>,
 }
 
 /// A lock. While it is held, no column family is defined, altered, truncated or dropped.
-pub struct HeldFamilies<'a>(MutexGuard<'a, Altering>);
+pub(crate) struct HeldFamilies<'a>(MutexGuard<'a, Altering>);
 
 /// A column family whose rows are removed.
 struct ClearedFamily {
@@ -146,7 +146,7 @@ struct DefinedFamily {
 }
 
 /// A change of the column families that is in the manifest and not yet installed in memory.
-pub struct NextFamilies<'a> {
+pub(crate) struct NextFamilies<'a> {
     families: &'a Families,
     altering: MutexGuard<'a, Altering>,
     catalog: Catalog,
@@ -158,12 +158,16 @@ pub struct NextFamilies<'a> {
 }
 
 impl Families {
-    pub fn new(manifest: Arc<Manifest>, space: Option<Arc<TableSpace>>, memory: Arc<Memory>) -> Families {
+    pub(crate) fn new(
+        manifest: Arc<Manifest>,
+        space: Option<Arc<TableSpace>>,
+        memory: Arc<Memory>,
+    ) -> Families {
         Families { manifest, space, memory, set: ArcSwap::default(), altering: Mutex::default() }
     }
 
     /// Returns the current column families.
-    pub fn now(&self) -> Guard<Arc<FamilySet>> {
+    pub(crate) fn now(&self) -> Guard<Arc<FamilySet>> {
         self.set.load()
     }
 
@@ -171,18 +175,18 @@ impl Families {
     ///
     /// # Errors
     /// `Mismatch` if the store does not have it.
-    pub fn family(&self, cf: &CfDef) -> Result<Arc<OpenFamily>, StoreError> {
+    pub(crate) fn family(&self, cf: &CfDef) -> Result<Arc<OpenFamily>, StoreError> {
         self.set.load().family(cf).cloned()
     }
 
     /// Locks out changes of column families, after waiting for running ones. Must be called before rows are locked, as
     /// a truncate does.
-    pub fn hold(&self) -> HeldFamilies<'_> {
+    pub(crate) fn hold(&self) -> HeldFamilies<'_> {
         HeldFamilies(self.altering.lock())
     }
 
     /// Takes a snapshot of the column families and their generations.
-    pub fn snapshot(&self, HeldFamilies(altering): &HeldFamilies<'_>) -> FamiliesSnapshot {
+    pub(crate) fn snapshot(&self, HeldFamilies(altering): &HeldFamilies<'_>) -> FamiliesSnapshot {
         let set = self.set.load_full();
         let state = |family: &Arc<OpenFamily>| {
             (family.clone(), family.tables.load_full(), family.definition.load_full())
@@ -192,7 +196,7 @@ impl Families {
 
     /// Restores the column families of a snapshot. All rows are locked, so no thread writes. Only for a store in
     /// memory: with tables, a generation must not be used again.
-    pub fn restore(
+    pub(crate) fn restore(
         &self,
         earlier: &FamiliesSnapshot,
         HeldFamilies(altering): &mut HeldFamilies<'_>,
@@ -210,7 +214,7 @@ impl Families {
 
     /// Takes over the column families of a snapshot of another store in memory. Both have the same ids and generations,
     /// but neither sees what the other does with them later.
-    pub fn adopt(&self, snapshot: &FamiliesSnapshot) {
+    pub(crate) fn adopt(&self, snapshot: &FamiliesSnapshot) {
         assert!(self.space.is_none(), "the tables of a store on a disk belong to its own column families");
         let altering = &mut *self.altering.lock();
         altering.catalog = snapshot.catalog.clone();
@@ -232,7 +236,7 @@ impl Families {
     ///
     /// # Errors
     /// `Mismatch` if a definition contradicts the data, `Corrupt` if tables are damaged. Nothing has changed then.
-    pub fn change(&self, change: &StoreChange) -> Result<NextFamilies<'_>, StoreError> {
+    pub(crate) fn change(&self, change: &StoreChange) -> Result<NextFamilies<'_>, StoreError> {
         let altering = self.altering.lock();
         let contents = self.manifest.contents();
         let cleared = self.cleared(change, &contents)?;
@@ -353,7 +357,7 @@ impl Families {
 
     /// Returns the column families that have data but are not in the schema, as `Keyspace.ColumnFamily`. Searches the
     /// whole manifest.
-    pub fn undefined(&self) -> Vec<String> {
+    pub(crate) fn undefined(&self) -> Vec<String> {
         let (set, contents) = (self.set.load(), self.manifest.contents());
         let mut undefined = Vec::new();
         for (name, record) in contents.families.iter().filter(|(_, record)| set.by_id(record.id).is_none()) {
@@ -370,7 +374,7 @@ impl Families {
     ///
     /// The column family need not be in the schema: it may have been written to before it was removed from the
     /// configuration.
-    pub fn tables_of(&self, number: u64) -> Result<Option<Arc<Tables>>, StoreError> {
+    pub(crate) fn tables_of(&self, number: u64) -> Result<Option<Arc<Tables>>, StoreError> {
         let others = &mut self.altering.lock().others;
         if let Some(family) = self.set.load().by_id(id_in(number)) {
             let tables = family.tables.load_full();
@@ -394,7 +398,7 @@ impl Families {
 
 impl NextFamilies<'_> {
     /// Installs the change in memory. All rows are locked, so no thread writes.
-    pub fn install(mut self, _: &AllRows<'_>) {
+    pub(crate) fn install(mut self, _: &AllRows<'_>) {
         for cleared in std::mem::take(&mut self.cleared) {
             self.clear(cleared);
         }

@@ -30,7 +30,7 @@ use base::util::metrics::Counter;
 use store::StoreError;
 
 /// The parts of the engine that a flush uses.
-pub struct Flush {
+pub(crate) struct Flush {
     pub ahead: Arc<WriteAhead>,
     pub families: Arc<Families>,
     pub manifest: Arc<Manifest>,
@@ -43,7 +43,7 @@ pub struct Flush {
 
 impl Flush {
     /// Writes the memtable to tables. After an error it can be run again.
-    pub fn run(&self) -> Result<(), StoreError> {
+    pub(crate) fn run(&self) -> Result<(), StoreError> {
         let mut first = self.ahead.first_segment.lock();
         if self.ahead.memory.frozen().is_empty() {
             drop(self.freeze(*first)?);

@@ -21,10 +21,10 @@ const BEFORE_1_0: [&str; 3] =
     ["thriftstore data, format 1\n", "thriftstore data, format 2\n", "thriftstore data, format 3\n"];
 
 /// Other files and directories of a data directory.
-pub const PARTS: [&str; 3] = ["log", "tables", "MANIFEST"];
+pub(crate) const PARTS: [&str; 3] = ["log", "tables", "MANIFEST"];
 
 /// A data directory that is locked for this process until this is dropped.
-pub struct LockedDirectory {
+pub(crate) struct LockedDirectory {
     file: File,
     pub directory: PathBuf,
 }
@@ -34,7 +34,7 @@ pub struct LockedDirectory {
 ///
 /// # Errors
 /// `Mismatch` if it is not a data directory, or has another format.
-pub fn read(disk: &dyn Disk, directory: &Path) -> Result<Vec<u8>, StoreError> {
+pub(crate) fn read(disk: &dyn Disk, directory: &Path) -> Result<Vec<u8>, StoreError> {
     let path = directory.join(FILE);
     let text = disk.read(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => StoreError::Mismatch(format!(
@@ -69,7 +69,7 @@ fn check(directory: &Path, text: &[u8]) -> Result<(), StoreError> {
 }
 
 /// Returns whether a process has locked a data directory.
-pub fn is_locked(directory: &Path) -> bool {
+pub(crate) fn is_locked(directory: &Path) -> bool {
     let Ok(file) = File::open(directory.join(FILE)) else { return false };
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
@@ -80,7 +80,7 @@ impl LockedDirectory {
     /// # Errors
     /// `Mismatch` if it has another format, `Corrupt` if the file is missing in a directory with data, `Io` if another
     /// process has locked it.
-    pub fn take(directory: &Path) -> Result<LockedDirectory, StoreError> {
+    pub(crate) fn take(directory: &Path) -> Result<LockedDirectory, StoreError> {
         let path = directory.join(FILE);
         let io = StoreError::io_at(&path);
         make_durably(directory).map_err(StoreError::io_at(directory))?;

@@ -12,23 +12,23 @@ use store::StoreError;
 
 /// Whether writes are refused, and why.
 #[derive(Debug, Default)]
-pub struct Health {
+pub(crate) struct Health {
     is_closed: AtomicBool,
     failure: OnceLock<String>,
 }
 
 impl Health {
     /// Refuses all later writes because the store is closing.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
     }
 
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Relaxed)
     }
 
     /// Refuses all later writes until a restart. The first reason is kept.
-    pub fn fail(&self, why: &str) {
+    pub(crate) fn fail(&self, why: &str) {
         if self.failure.set(why.to_owned()).is_ok() {
             tracing::error!(
                 "{why}; writes are refused until a restart, which reads back what is on the disk"
@@ -38,7 +38,10 @@ impl Health {
 
     /// Runs a change of the store. A panic in it is a bug of this program and may leave the change incomplete, so later
     /// writes are refused.
-    pub fn guard_change<T>(&self, run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(crate) fn guard_change<T>(
+        &self,
+        run: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
             let panic = text_of(&*panic);
             let why = format!("a bug in thriftstore has stopped writes (a panic: {panic})");
@@ -48,18 +51,18 @@ impl Health {
     }
 
     /// Returns why writes are refused until a restart.
-    pub fn failure(&self) -> Option<&str> {
+    pub(crate) fn failure(&self) -> Option<&str> {
         self.failure.get().map(String::as_str)
     }
 
     /// Fails if writes are refused until a restart.
-    pub fn check_failure(&self) -> Result<(), StoreError> {
+    pub(crate) fn check_failure(&self) -> Result<(), StoreError> {
         let Some(why) = self.failure() else { return Ok(()) };
         Err(StoreError::ReadOnly(format!("{why}; writes are refused until a restart")))
     }
 
     /// Fails if writes are refused: after a failure, or because the store is closed.
-    pub fn check(&self) -> Result<(), StoreError> {
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
         self.check_failure()?;
         if self.is_closed() {
             return Err(StoreError::ReadOnly("the store is closed".to_owned()));
@@ -69,7 +72,7 @@ impl Health {
 }
 
 /// Runs a read. A panic in it is a bug of this program, but leaves nothing incomplete, so the store continues.
-pub fn guard_read<T>(run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+pub(crate) fn guard_read<T>(run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let why = format!("a bug in thriftstore (a panic: {})", text_of(&*panic));
         tracing::error!("{why}; please report it");
@@ -78,7 +81,7 @@ pub fn guard_read<T>(run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, S
 }
 
 /// Returns the message of a panic.
-pub fn text_of(panic: &dyn Any) -> &str {
+pub(crate) fn text_of(panic: &dyn Any) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
 }

@@ -27,7 +27,7 @@ const MARKER: u8 = 0;
 const COLUMNS: u8 = 1;
 
 /// Appends escaped bytes and their end mark. Escaped bytes sort like the bytes themselves.
-pub fn escape(bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn escape(bytes: &[u8], out: &mut Vec<u8>) {
     escape_open(bytes, out);
     out.extend_from_slice(&[0, 0]);
 }
@@ -43,7 +43,7 @@ fn escape_open(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Decodes escaped bytes. Returns them and their encoded length, or `None` if they have no end mark.
-pub fn unescape(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
+pub(crate) fn unescape(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     let mut out = Vec::with_capacity(bytes.len().min(64));
     let mut at = 0;
     loop {
@@ -80,10 +80,10 @@ const SHORT_PREFIX: usize = 36;
 
 /// The prefix of the keys of all entries of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowPrefix(SmallVec<[u8; SHORT_PREFIX]>);
+pub(crate) struct RowPrefix(SmallVec<[u8; SHORT_PREFIX]>);
 
 impl RowPrefix {
-    pub fn of(key: &[u8], partitioner: &dyn Partitioner) -> RowPrefix {
+    pub(crate) fn of(key: &[u8], partitioner: &dyn Partitioner) -> RowPrefix {
         let mut bytes = Vec::with_capacity(key.len() + 64);
         match partitioner.token_form() {
             TokenForm::Fixed(width) => {
@@ -112,12 +112,12 @@ impl RowPrefix {
     }
 
     /// Returns the prefix of a row of the store's own, outside of the ring.
-    pub fn fixed(bytes: &[u8]) -> RowPrefix {
+    pub(crate) fn fixed(bytes: &[u8]) -> RowPrefix {
         RowPrefix(SmallVec::from_slice(bytes))
     }
 
     /// Returns the prefix of the row that an entry's key belongs to. `None` if the bytes are not the key of an entry.
-    pub fn of_entry(entry: &[u8], partitioner: &dyn Partitioner) -> Option<RowPrefix> {
+    pub(crate) fn of_entry(entry: &[u8], partitioner: &dyn Partitioner) -> Option<RowPrefix> {
         let length = match partitioner.token_form() {
             TokenForm::Fixed(width) => width + escaped_len(entry.get(width..)?)?,
             TokenForm::Variable => {
@@ -130,7 +130,7 @@ impl RowPrefix {
     }
 
     /// Returns the row's key.
-    pub fn row_key(&self, partitioner: &dyn Partitioner) -> Result<Bytes, StoreError> {
+    pub(crate) fn row_key(&self, partitioner: &dyn Partitioner) -> Result<Bytes, StoreError> {
         let behind = |token: usize| unescape(self.0.get(token..)?).map(|(key, _)| key);
         let key = match partitioner.token_form() {
             TokenForm::Fixed(width) => behind(width),
@@ -142,38 +142,38 @@ impl RowPrefix {
     }
 
     /// Returns the row's token.
-    pub fn token(&self, partitioner: &dyn Partitioner) -> Option<Vec<u8>> {
+    pub(crate) fn token(&self, partitioner: &dyn Partitioner) -> Option<Vec<u8>> {
         match partitioner.token_form() {
             TokenForm::Fixed(width) => self.0.get(..width).map(<[u8]>::to_vec),
             TokenForm::Variable | TokenForm::IsKey => unescape(&self.0).map(|(token, _)| token),
         }
     }
 
-    pub fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
     /// Returns the whole key of an entry from its key relative to the row.
-    pub fn entry(&self, relative: &[u8]) -> Vec<u8> {
+    pub(crate) fn entry(&self, relative: &[u8]) -> Vec<u8> {
         [&self.0[..], relative].concat()
     }
 
     /// Returns the first key after all entries of the row.
-    pub fn end(&self) -> Vec<u8> {
+    pub(crate) fn end(&self) -> Vec<u8> {
         self.entry(&[COLUMNS + 1])
     }
 }
 
 /// The key of the row's deletion, relative to the row.
-pub const ROW_MARKER: &[u8] = &[MARKER];
+pub(crate) const ROW_MARKER: &[u8] = &[MARKER];
 
 /// The prefix of the keys of range tombstones, relative to the row.
-pub const RANGES: &[u8] = &[MARKER, 1];
+pub(crate) const RANGES: &[u8] = &[MARKER, 1];
 /// The first key after all range tombstones, relative to the row.
-pub const RANGES_END: &[u8] = &[MARKER, 2];
+pub(crate) const RANGES_END: &[u8] = &[MARKER, 2];
 
 /// Returns the key of a range tombstone, relative to the row. Tombstones of the same range have the same key.
-pub fn range(range: &RangeTombstone) -> Vec<u8> {
+pub(crate) fn range(range: &RangeTombstone) -> Vec<u8> {
     let mut digest = Md5::new();
     digest.update([u8::from(range.super_column.is_some())]);
     for part in [range.super_column.as_ref().unwrap_or(&Bytes::new()), &range.start, &range.finish] {
@@ -185,14 +185,14 @@ pub fn range(range: &RangeTombstone) -> Vec<u8> {
 
 /// The prefix of the row's columns, relative to the row: cells in a Standard column family, super columns in a Super
 /// one.
-pub const COLUMNS_LEVEL: &[u8] = &[COLUMNS];
+pub(crate) const COLUMNS_LEVEL: &[u8] = &[COLUMNS];
 
 /// The first key after all entries of the row, relative to the row.
-pub const ROW_END: &[u8] = &[COLUMNS + 1];
+pub(crate) const ROW_END: &[u8] = &[COLUMNS + 1];
 
 /// Returns a lower bound of the keys whose token is at least `token`, or greater than it if `after`. `None` if no such
 /// key can exist, because the token is all FF.
-pub fn token_bound(token: &[u8], after: bool, partitioner: &dyn Partitioner) -> Option<Vec<u8>> {
+pub(crate) fn token_bound(token: &[u8], after: bool, partitioner: &dyn Partitioner) -> Option<Vec<u8>> {
     let mut bound = Vec::with_capacity(token.len() + 8);
     match partitioner.token_form() {
         TokenForm::Fixed(_) => bound.extend_from_slice(token),
@@ -209,7 +209,7 @@ pub fn token_bound(token: &[u8], after: bool, partitioner: &dyn Partitioner) -> 
 
 /// Replaces `bytes` by the first bytes after all that begin with them. The result is empty, which means unbounded, if
 /// all bytes are FF.
-pub fn increment(bytes: &mut Vec<u8>) {
+pub(crate) fn increment(bytes: &mut Vec<u8>) {
     while let Some(last) = bytes.last_mut() {
         if *last < 0xFF {
             *last += 1;
@@ -220,7 +220,7 @@ pub fn increment(bytes: &mut Vec<u8>) {
 }
 
 /// Sets `key` to the key of a cell: the prefix of its level and its ordered name.
-pub fn write_cell(level: &[u8], name: &[u8], comparator: &dyn AbstractType, key: &mut Vec<u8>) {
+pub(crate) fn write_cell(level: &[u8], name: &[u8], comparator: &dyn AbstractType, key: &mut Vec<u8>) {
     key.clear();
     key.reserve(level.len() + name.len() + 9);
     key.extend_from_slice(level);
@@ -228,7 +228,7 @@ pub fn write_cell(level: &[u8], name: &[u8], comparator: &dyn AbstractType, key:
 }
 
 /// Returns the key of a cell.
-pub fn cell(level: &[u8], name: &[u8], comparator: &dyn AbstractType) -> Vec<u8> {
+pub(crate) fn cell(level: &[u8], name: &[u8], comparator: &dyn AbstractType) -> Vec<u8> {
     let mut key = Vec::new();
     write_cell(level, name, comparator, &mut key);
     key
@@ -236,10 +236,10 @@ pub fn cell(level: &[u8], name: &[u8], comparator: &dyn AbstractType) -> Vec<u8>
 
 /// The prefix of a super column's entries. Its deletion has the key `marker`, its cells have the prefix `cells`.
 #[derive(Debug, Clone)]
-pub struct SuperPrefix(Vec<u8>);
+pub(crate) struct SuperPrefix(Vec<u8>);
 
 impl SuperPrefix {
-    pub fn of(columns: &[u8], name: &[u8], comparator: &dyn AbstractType) -> SuperPrefix {
+    pub(crate) fn of(columns: &[u8], name: &[u8], comparator: &dyn AbstractType) -> SuperPrefix {
         let mut ordered = Vec::with_capacity(name.len() + 9);
         comparator.ordered(name, &mut ordered);
         let mut bytes = Vec::with_capacity(columns.len() + ordered.len() + 8);
@@ -249,34 +249,34 @@ impl SuperPrefix {
     }
 
     /// Returns the common prefix of all super columns whose ordered names begin with `ordered`.
-    pub fn open(columns: &[u8], ordered: &[u8]) -> Vec<u8> {
+    pub(crate) fn open(columns: &[u8], ordered: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(columns.len() + ordered.len() + 8);
         bytes.extend_from_slice(columns);
         escape_open(ordered, &mut bytes);
         bytes
     }
 
-    pub fn marker(&self) -> Vec<u8> {
+    pub(crate) fn marker(&self) -> Vec<u8> {
         [&self.0[..], &[MARKER]].concat()
     }
 
-    pub fn cells(&self) -> Vec<u8> {
+    pub(crate) fn cells(&self) -> Vec<u8> {
         [&self.0[..], &[COLUMNS]].concat()
     }
 
-    pub fn start(&self) -> &[u8] {
+    pub(crate) fn start(&self) -> &[u8] {
         &self.0
     }
 
     /// Returns the first key after all entries of the super column.
-    pub fn end(&self) -> Vec<u8> {
+    pub(crate) fn end(&self) -> Vec<u8> {
         [&self.0[..], &[COLUMNS + 1]].concat()
     }
 }
 
 /// The decoded key of an entry in a row of super columns.
 #[derive(Debug, PartialEq, Eq)]
-pub struct SuperEntry {
+pub(crate) struct SuperEntry {
     pub ordered_super: Vec<u8>,
     /// Offset of the cell's ordered name in the key. `None` for the deletion of the super column.
     pub cell_at: Option<usize>,
@@ -284,7 +284,7 @@ pub struct SuperEntry {
 
 impl SuperEntry {
     /// Decodes the key of an entry, which begins with a level of `columns_len` bytes.
-    pub fn parse(entry: &[u8], columns_len: usize) -> Option<SuperEntry> {
+    pub(crate) fn parse(entry: &[u8], columns_len: usize) -> Option<SuperEntry> {
         let (ordered_super, used) = unescape(entry.get(columns_len..)?)?;
         let tag_at = columns_len + used;
         let cell_at = match *entry.get(tag_at)? {
@@ -298,7 +298,7 @@ impl SuperEntry {
 
 /// Returns the name that has these ordered bytes. `None` if the comparator cannot restore it: then the value stores the
 /// name.
-pub fn name_of(ordered: Bytes, comparator: &dyn AbstractType) -> Option<Bytes> {
+pub(crate) fn name_of(ordered: Bytes, comparator: &dyn AbstractType) -> Option<Bytes> {
     if comparator.ordered_is_name() { Some(ordered) } else { comparator.restore(&ordered).map(Bytes::from) }
 }
 

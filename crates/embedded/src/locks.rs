@@ -14,33 +14,33 @@ use base::util::KeyHasher;
 const STRIPES: usize = 1024;
 
 /// Rows that are locked until this is dropped.
-pub struct HeldRows<'a> {
+pub(crate) struct HeldRows<'a> {
     guards: SmallVec<[MutexGuard<'a, ()>; 1]>,
 }
 
 /// All rows, locked until this is dropped: no thread writes, or loads a row into the cache.
-pub struct AllRows<'a> {
+pub(crate) struct AllRows<'a> {
     _guards: Vec<MutexGuard<'a, ()>>,
 }
 
 /// Locks for all rows. A row is mapped to a stripe by its hash; writes of rows that share a stripe wait for each other.
-pub struct RowLocks {
+pub(crate) struct RowLocks {
     stripes: Vec<Mutex<()>>,
     hasher: KeyHasher,
 }
 
 impl RowLocks {
-    pub fn new() -> RowLocks {
+    pub(crate) fn new() -> RowLocks {
         RowLocks { stripes: (0..STRIPES).map(|_| Mutex::default()).collect(), hasher: KeyHasher::default() }
     }
 
     /// Locks one row.
-    pub fn lock_one(&self, key: &[u8]) -> HeldRows<'_> {
+    pub(crate) fn lock_one(&self, key: &[u8]) -> HeldRows<'_> {
         HeldRows { guards: smallvec![self.stripes[self.stripe_of(key)].lock()] }
     }
 
     /// Locks rows. They are always locked in the order of the stripes, so that two callers cannot deadlock.
-    pub fn lock<'a>(&self, keys: impl Iterator<Item = &'a [u8]>) -> HeldRows<'_> {
+    pub(crate) fn lock<'a>(&self, keys: impl Iterator<Item = &'a [u8]>) -> HeldRows<'_> {
         let mut stripes: Vec<usize> = keys.map(|key| self.stripe_of(key)).collect();
         stripes.sort_unstable();
         stripes.dedup();
@@ -48,13 +48,13 @@ impl RowLocks {
     }
 
     /// Returns whether a row is among those that a caller holds, for assertions.
-    pub fn are_held(&self, rows: &HeldRows<'_>, key: &[u8]) -> bool {
+    pub(crate) fn are_held(&self, rows: &HeldRows<'_>, key: &[u8]) -> bool {
         let stripe = &self.stripes[self.stripe_of(key)];
         rows.guards.iter().any(|guard| std::ptr::eq(MutexGuard::mutex(guard), stripe))
     }
 
     /// Locks all rows.
-    pub fn lock_all(&self) -> AllRows<'_> {
+    pub(crate) fn lock_all(&self) -> AllRows<'_> {
         AllRows { _guards: self.stripes.iter().map(Mutex::lock).collect() }
     }
 

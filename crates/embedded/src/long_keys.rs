@@ -28,13 +28,13 @@ use super::value;
 use store::StoreError;
 
 /// Length at which keys are cut: below the limit of tables, with space for an address.
-pub const CHUNK: usize = 60_000;
+pub(crate) const CHUNK: usize = 60_000;
 
 /// Bytes of an address: enough of a SHA-256 to exclude collisions.
 const ADDRESS: usize = 16;
 
 /// Where the entry of a key is stored.
-pub struct LongKeyPlace {
+pub(crate) struct LongKeyPlace {
     /// The key in its tree: the tree of long keys if `pointers` is not empty, otherwise the ordinary one.
     pub key: Vec<u8>,
     /// The pointers that lead to it: whether each is in the tree of long keys, and its key.
@@ -42,7 +42,7 @@ pub struct LongKeyPlace {
 }
 
 /// Returns where the entry of a key is stored. Short keys are stored unchanged.
-pub fn place(key: Vec<u8>) -> LongKeyPlace {
+pub(crate) fn place(key: Vec<u8>) -> LongKeyPlace {
     if key.len() < CHUNK {
         return LongKeyPlace { key, pointers: Vec::new() };
     }
@@ -70,13 +70,13 @@ fn address(space: &[u8], chunk: &[u8]) -> Vec<u8> {
 
 /// The whole key of an entry: of an ordinary entry, or joined from its chunks.
 #[derive(Debug, Clone)]
-pub enum WholeKey {
+pub(crate) enum WholeKey {
     Ordinary(Bytes),
     Joined(Vec<u8>),
 }
 
 impl WholeKey {
-    pub fn as_slice(&self) -> &[u8] {
+    pub(crate) fn as_slice(&self) -> &[u8] {
         match self {
             WholeKey::Ordinary(key) => key,
             WholeKey::Joined(key) => key,
@@ -84,7 +84,7 @@ impl WholeKey {
     }
 
     /// Returns the bytes from `at` on, if possible without a copy.
-    pub fn tail(&self, at: usize) -> Bytes {
+    pub(crate) fn tail(&self, at: usize) -> Bytes {
         match self {
             WholeKey::Ordinary(key) => key.slice(at.min(key.len())..),
             WholeKey::Joined(key) => Bytes::copy_from_slice(key.get(at..).unwrap_or_default()),
@@ -93,7 +93,7 @@ impl WholeKey {
 }
 
 /// An iterator over the entries of a range of whole keys, in either direction.
-pub struct StoredEntries<'a> {
+pub(crate) struct StoredEntries<'a> {
     tables: &'a Tables,
     snapshot: &'a Snapshot,
     reversed: bool,
@@ -116,7 +116,7 @@ struct Space {
 
 impl<'a> StoredEntries<'a> {
     /// Returns the entries from `low`, inclusive, to `high`, exclusive or unbounded.
-    pub fn new(
+    pub(crate) fn new(
         tables: &'a Tables,
         snapshot: &'a Snapshot,
         low: Vec<u8>,

@@ -13,7 +13,7 @@ type TableEntry = Result<(WholeKey, Bytes), StoreError>;
 
 /// An iterator over entries in the order of their keys, in either direction. Of several entries with one key the newest
 /// is returned; if it is a removal, none.
-pub struct MergedEntries<'a> {
+pub(crate) struct MergedEntries<'a> {
     /// The entries of each memtable, newest first.
     memory: Vec<EntryRange>,
     /// `None` if tables are not read.
@@ -24,7 +24,7 @@ pub struct MergedEntries<'a> {
 
 impl<'a> MergedEntries<'a> {
     /// Returns the entries from `low`, inclusive, to `high`, exclusive. `tables` has the entries of the same range.
-    pub fn new(
+    pub(crate) fn new(
         memory: &[EntryMap],
         low: &[u8],
         high: &[u8],

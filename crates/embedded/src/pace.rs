@@ -8,10 +8,10 @@ use base::util::time_left;
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
 /// Receives lines about the progress of long work.
-pub type Progress<'a> = &'a mut dyn FnMut(&str);
+pub(crate) type Progress<'a> = &'a mut dyn FnMut(&str);
 
 /// Bytes that are being copied or verified.
-pub struct PacedProgress<'p> {
+pub(crate) struct PacedProgress<'p> {
     progress: Progress<'p>,
     /// The operation on them: `copied`.
     verb: &'static str,
@@ -25,19 +25,19 @@ pub struct PacedProgress<'p> {
 
 impl<'p> PacedProgress<'p> {
     /// Begins with `whole` bytes.
-    pub fn new(progress: Progress<'p>, verb: &'static str, whole: u64) -> PacedProgress<'p> {
+    pub(crate) fn new(progress: Progress<'p>, verb: &'static str, whole: u64) -> PacedProgress<'p> {
         let began = Instant::now();
         PacedProgress { progress, verb, whole, done: 0, bytes_per_s: None, began, shown: began }
     }
 
     /// Limits the rate: from now on, `add` waits as long as needed.
     #[must_use]
-    pub fn limited(self, bytes_per_s: Option<u64>) -> PacedProgress<'p> {
+    pub(crate) fn limited(self, bytes_per_s: Option<u64>) -> PacedProgress<'p> {
         PacedProgress { bytes_per_s, ..self }
     }
 
     /// Adds bytes that are done, and prints a line every few seconds.
-    pub fn add(&mut self, bytes: u64) {
+    pub(crate) fn add(&mut self, bytes: u64) {
         self.done += bytes;
         if let Some(rate) = self.bytes_per_s {
             let due = Duration::from_secs_f64(self.done as f64 / rate.max(1) as f64);
@@ -66,7 +66,7 @@ impl<'p> PacedProgress<'p> {
 }
 
 /// Formats a number of bytes.
-pub fn megabytes(bytes: u64) -> String {
+pub(crate) fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 

@@ -8,7 +8,11 @@ use store::StoreError;
 
 /// Checks that the data was written with the configured partitioner. A store without a single entry gets it, and a new
 /// token.
-pub fn settle_partitioner(setup: &Setup, manifest: &Manifest, memory: &Memory) -> Result<(), StoreError> {
+pub(crate) fn settle_partitioner(
+    setup: &Setup,
+    manifest: &Manifest,
+    memory: &Memory,
+) -> Result<(), StoreError> {
     let contents = manifest.contents();
     let configured = setup.partitioner.class_name();
     if contents.partitioner == configured {

@@ -33,7 +33,7 @@ use store::StoreError;
 
 /// Returns the keys of at most `most` cells that range tombstones of the row shadow. `ranges` must have all range
 /// tombstones of the row: if two of them touch at a name, both are needed to decide which one covers it.
-pub fn shadowed_by_ranges(
+pub(crate) fn shadowed_by_ranges(
     source: &RowSource<'_>,
     ranges: &[RangeTombstone],
     cf: &CfDef,

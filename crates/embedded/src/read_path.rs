@@ -19,10 +19,10 @@ use base::partitioner::PartitionerRef;
 use store::{Dump, DumpCommand, StoreError, StoredSlice, StoredSliceCommand};
 
 /// A function that reads the columns of a row, or counts them.
-pub type ReadRow<T> = fn(&RowSource<'_>, &ReadCommand) -> Result<T, StoreError>;
+pub(crate) type ReadRow<T> = fn(&RowSource<'_>, &ReadCommand) -> Result<T, StoreError>;
 
 /// The parts of the store that a read uses.
-pub struct ReadPath {
+pub(crate) struct ReadPath {
     pub families: Arc<Families>,
     pub memory: Arc<Memory>,
     /// `None` in a store in memory.
@@ -34,19 +34,19 @@ pub struct ReadPath {
 
 impl ReadPath {
     /// Returns a consistent view of memtables and tables.
-    pub fn view(&self) -> MemoryView {
+    pub(crate) fn view(&self) -> MemoryView {
         self.memory.view(|| self.space.as_ref().map(|space| space.snapshot()))
     }
 
     /// Returns the prefix of a row's entries.
-    pub fn prefix_of(&self, key: &[u8]) -> RowPrefix {
+    pub(crate) fn prefix_of(&self, key: &[u8]) -> RowPrefix {
         RowPrefix::of(key, &*self.partitioner)
     }
 
     /// Reads one row.
     ///
     /// Returns `None` without `may_wait` if the read would take long or must read tables.
-    pub fn read<T>(
+    pub(crate) fn read<T>(
         &self,
         key: &Bytes,
         command: &ReadCommand,
@@ -101,7 +101,7 @@ impl ReadPath {
     }
 
     /// Loads a row into the cache unless it is there. The row is locked, and `source` was created since.
-    pub fn load_row(
+    pub(crate) fn load_row(
         &self,
         id: &RowId,
         row: &RowPrefix,
@@ -116,7 +116,7 @@ impl ReadPath {
     }
 
     /// Reads a part of the rows of a scan, in the order of the ring.
-    pub fn scan(
+    pub(crate) fn scan(
         &self,
         command: &RangeCommand,
         from: ScanPlace,
@@ -127,13 +127,13 @@ impl ReadPath {
     }
 
     /// Reads all stored changes, tombstones included.
-    pub fn dump(&self, command: &DumpCommand, may_wait: &BlockingPermit) -> Result<Dump, StoreError> {
+    pub(crate) fn dump(&self, command: &DumpCommand, may_wait: &BlockingPermit) -> Result<Dump, StoreError> {
         let family = self.families.family(&command.cf)?;
         dump(self.stored_rows(&family.tables.load_full(), &self.view(), may_wait), command)
     }
 
     /// Reads a slice of a row with tombstones and hidden cells.
-    pub fn stored_slice(
+    pub(crate) fn stored_slice(
         &self,
         command: &StoredSliceCommand,
         may_wait: &BlockingPermit,
@@ -154,7 +154,7 @@ impl ReadPath {
     }
 
     /// Returns all tokens that rows have, sorted.
-    pub fn tokens(&self, may_wait: &BlockingPermit) -> Result<Vec<Vec<u8>>, StoreError> {
+    pub(crate) fn tokens(&self, may_wait: &BlockingPermit) -> Result<Vec<Vec<u8>>, StoreError> {
         let families = self.families.now();
         let view = self.view();
         let mut tokens = Vec::new();
@@ -191,6 +191,6 @@ fn has_many_names(command: &ReadCommand) -> bool {
 }
 
 /// Returns whether a slice is so long that reading it would delay other connections.
-pub fn is_long(command: &ReadCommand) -> bool {
+pub(crate) fn is_long(command: &ReadCommand) -> bool {
     matches!(&command.predicate, Predicate::Range(range) if range.count > blocking::LONG_SLICE)
 }

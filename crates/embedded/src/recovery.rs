@@ -15,7 +15,7 @@ use store::StoreError;
 ///
 /// # Errors
 /// `Corrupt` if the log is damaged, or has rows of column families that the manifest does not list.
-pub fn replay_newest(
+pub(crate) fn replay_newest(
     disk: &dyn Disk,
     directory: &Path,
     contents: &Contents,

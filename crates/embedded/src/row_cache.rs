@@ -48,7 +48,7 @@ const SEEN_BITS: usize = 1 << 20;
 
 /// A row of one generation of a column family.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct RowId {
+pub(crate) struct RowId {
     /// Column family and generation.
     pub family: u64,
     pub key: Bytes,
@@ -70,7 +70,7 @@ impl Equivalent<StoredId> for RowId {
 
 /// All entries of a row.
 #[derive(Debug)]
-pub struct RowContent {
+pub(crate) struct RowContent {
     pub entries: PackedEntries,
     /// A cell with a later timestamp wins over every cell of the row.
     pub newest: i64,
@@ -78,7 +78,7 @@ pub struct RowContent {
 
 /// A row in the cache.
 #[derive(Debug)]
-pub struct CachedRow {
+pub(crate) struct CachedRow {
     /// `None` if the row is too large to be cached.
     content: RwLock<Option<RowContent>>,
     /// Its size when it was last inserted in the cache.
@@ -87,7 +87,7 @@ pub struct CachedRow {
 }
 
 /// A read lock on the entries of a row. Writers wait until it is dropped.
-pub type RowView<'a> = parking_lot::MappedRwLockReadGuard<'a, RowContent>;
+pub(crate) type RowView<'a> = parking_lot::MappedRwLockReadGuard<'a, RowContent>;
 
 /// A row and its size when it was inserted: the weight of an item in `quick_cache` must not change.
 #[derive(Debug, Clone)]
@@ -107,7 +107,7 @@ impl Weighter<StoredId, WeightedRow> for ByBytes {
 }
 
 /// The row cache, limited by its size in bytes.
-pub struct RowCache {
+pub(crate) struct RowCache {
     rows: Cache<StoredId, WeightedRow, ByBytes, KeyHasher>,
     seen: TouchedRows,
     /// False if the limit is 0 bytes.
@@ -139,12 +139,12 @@ impl RowContent {
 
 impl CachedRow {
     /// Returns the prefix of the keys of its entries.
-    pub fn prefix(&self) -> &RowPrefix {
+    pub(crate) fn prefix(&self) -> &RowPrefix {
         &self.prefix
     }
 
     /// Returns the entries. `None` if the row is too large to be cached.
-    pub fn view(&self) -> Option<RowView<'_>> {
+    pub(crate) fn view(&self) -> Option<RowView<'_>> {
         RwLockReadGuard::try_map(self.content.read(), Option::as_ref).ok()
     }
 
@@ -170,7 +170,7 @@ impl CachedRow {
 
 impl RowCache {
     /// Returns a cache of at most `bytes` bytes.
-    pub fn new(bytes: u64) -> RowCache {
+    pub(crate) fn new(bytes: u64) -> RowCache {
         let rows_expected = usize::try_from(bytes / 1024).unwrap_or(usize::MAX).max(16);
         let lifecycle = quick_cache::sync::DefaultLifecycle::default();
         RowCache {
@@ -183,34 +183,34 @@ impl RowCache {
     }
 
     /// Returns the bytes that the cache holds.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.rows.weight()
     }
 
     /// Counts a read that did not find its row here. A cache without room is not used.
-    pub fn record_miss(&self) {
+    pub(crate) fn record_miss(&self) {
         if self.is_enabled {
             self.misses.add(1);
         }
     }
 
     /// Returns how many reads did not find their row here.
-    pub fn misses(&self) -> u64 {
+    pub(crate) fn misses(&self) -> u64 {
         self.misses.get()
     }
 
-    pub fn get(&self, id: &RowId) -> Option<Arc<CachedRow>> {
+    pub(crate) fn get(&self, id: &RowId) -> Option<Arc<CachedRow>> {
         self.rows.get(id).map(|weighed| weighed.row)
     }
 
     /// Returns whether a row that is not cached was used recently, so that it should be loaded. Marks it as used.
-    pub fn is_worth_loading(&self, id: &RowId) -> bool {
+    pub(crate) fn is_worth_loading(&self, id: &RowId) -> bool {
         self.is_enabled && self.seen.touch(id)
     }
 
     /// Loads a row from its entries, which must come in order. The caller holds the row's lock. A row that is too large
     /// is marked as such.
-    pub fn load<Key: AsRef<[u8]>>(
+    pub(crate) fn load<Key: AsRef<[u8]>>(
         &self,
         id: &RowId,
         prefix: &RowPrefix,
@@ -248,7 +248,7 @@ impl RowCache {
 
     /// Applies changes that the log has accepted. The caller has held the row's lock since it found the row in the
     /// cache.
-    pub fn apply(&self, id: &RowId, row: &Arc<CachedRow>, changes: Changes<'_>) {
+    pub(crate) fn apply(&self, id: &RowId, row: &Arc<CachedRow>, changes: Changes<'_>) {
         let now = row.apply(changes);
         debug_assert!(row.view().is_none_or(|row| fits(&row.entries)), "the cache would exceed its limit");
         let weighed = row.weighed.load(Ordering::Relaxed);

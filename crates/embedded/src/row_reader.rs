@@ -22,20 +22,20 @@ use store::order::{Regrouped, group_prefix};
 
 /// The comparator by which names are stored, and the one by which the caller's release orders them.
 #[derive(Clone, Copy)]
-pub struct Names<'a> {
+pub(crate) struct Names<'a> {
     pub stored: &'a dyn AbstractType,
     pub view: &'a dyn AbstractType,
 }
 
 impl<'a> Names<'a> {
-    pub fn new(stored: &'a dyn AbstractType, release: base::util::Release) -> Names<'a> {
+    pub(crate) fn new(stored: &'a dyn AbstractType, release: base::util::Release) -> Names<'a> {
         Names { stored, view: marshal::at(stored, release) }
     }
 }
 
 /// Returns the comparator for the names of range tombstones. Only releases from 2.0 on create range tombstones, so
 /// names are compared as in the newest release.
-pub fn newest(of: &dyn AbstractType) -> &dyn AbstractType {
+pub(crate) fn newest(of: &dyn AbstractType) -> &dyn AbstractType {
     marshal::at(of, NEWEST)
 }
 
@@ -44,7 +44,7 @@ type Supers<'a> = Box<dyn Iterator<Item = Result<SuperColumn, StoreError>> + 'a>
 
 impl RowSource<'_> {
     /// Reads the columns that a command selects.
-    pub fn read(&self, command: &ReadCommand, read_of: ReadOf) -> Result<RowColumns, StoreError> {
+    pub(crate) fn read(&self, command: &ReadCommand, read_of: ReadOf) -> Result<RowColumns, StoreError> {
         let mut kept = KeptColumns::default();
         self.gather(command, read_of, &mut kept)?;
         if command.cf.is_super() && command.super_column.is_none() {
@@ -55,7 +55,7 @@ impl RowSource<'_> {
     }
 
     /// Counts the columns that a command selects, without collecting them.
-    pub fn count(&self, command: &ReadCommand, read_of: ReadOf) -> Result<usize, StoreError> {
+    pub(crate) fn count(&self, command: &ReadCommand, read_of: ReadOf) -> Result<usize, StoreError> {
         let mut counted = CountedColumns::default();
         self.gather(command, read_of, &mut counted)?;
         Ok(counted.count)
@@ -98,7 +98,7 @@ impl RowSource<'_> {
     }
 
     /// Returns the row's deletion and its range tombstones.
-    pub fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeTombstone>), StoreError> {
+    pub(crate) fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeTombstone>), StoreError> {
         let marker = self.get(ROW_MARKER)?.map(value::decode).transpose()?;
         let Some(Value::Deletion { deletion, has_ranges, .. }) = marker else {
             return Ok((DeletionTime::LIVE, Vec::new()));
@@ -120,12 +120,15 @@ impl RowSource<'_> {
     }
 
     /// Returns the deletion with a key.
-    pub fn deletion_at(&self, marker: &[u8]) -> Result<DeletionTime, StoreError> {
+    pub(crate) fn deletion_at(&self, marker: &[u8]) -> Result<DeletionTime, StoreError> {
         self.deletion_and_name_at(marker).map(|(deletion, _)| deletion)
     }
 
     /// Returns the deletion with a key, and the name that it stores.
-    pub fn deletion_and_name_at(&self, marker: &[u8]) -> Result<(DeletionTime, Option<Bytes>), StoreError> {
+    pub(crate) fn deletion_and_name_at(
+        &self,
+        marker: &[u8],
+    ) -> Result<(DeletionTime, Option<Bytes>), StoreError> {
         match self.get(marker)?.map(value::decode).transpose()? {
             Some(Value::Deletion { deletion, name, .. }) => Ok((deletion, name)),
             _ => Ok((DeletionTime::LIVE, None)),
@@ -169,7 +172,7 @@ impl RowSource<'_> {
     }
 
     /// Returns the cell of a name, and its key.
-    pub fn find_cell(
+    pub(crate) fn find_cell(
         &self,
         level: &[u8],
         name: &[u8],
@@ -207,7 +210,7 @@ impl RowSource<'_> {
 
     /// Returns the name under which a super column is stored. By the caller's release, several names may be equal to
     /// it.
-    pub fn stored_super_name(
+    pub(crate) fn stored_super_name(
         &self,
         columns: &[u8],
         name: &Bytes,
@@ -336,7 +339,7 @@ fn slice_bounds(level: &[u8], names: Names<'_>, range: &SliceRange, is_super: bo
 }
 
 /// Decodes a cell from its ordered name and its value. `None` if the value is not a cell.
-pub fn decode_cell(
+pub(crate) fn decode_cell(
     ordered: Bytes,
     value: Bytes,
     comparator: &dyn AbstractType,
@@ -350,7 +353,7 @@ pub fn decode_cell(
 }
 
 /// Returns the column's name from its encoded form in a key.
-pub fn name_of(ordered: Bytes, comparator: &dyn AbstractType) -> Result<Bytes, StoreError> {
+pub(crate) fn name_of(ordered: Bytes, comparator: &dyn AbstractType) -> Result<Bytes, StoreError> {
     key::name_of(ordered, comparator).ok_or_else(|| {
         StoreError::Corrupt(format!("a key cannot be decoded as a name of {}", comparator.class_name()))
     })

@@ -15,20 +15,20 @@ use super::tables::{Snapshot, Tables};
 use store::StoreError;
 
 /// Where a row is read from.
-pub enum RowSource<'a> {
+pub(crate) enum RowSource<'a> {
     Stored(StoredRow<'a>),
     Cached(CachedView<'a>),
 }
 
 /// A row in the row cache.
-pub struct CachedView<'a> {
+pub(crate) struct CachedView<'a> {
     row: RowView<'a>,
     /// Probable position of the next key that is looked up.
     likely: Cell<usize>,
 }
 
 /// A row in memtables and tables.
-pub struct StoredRow<'a> {
+pub(crate) struct StoredRow<'a> {
     /// `None` if only memtables are read.
     tables: Option<(&'a Tables, &'a Snapshot)>,
     row: &'a RowPrefix,
@@ -38,13 +38,13 @@ pub struct StoredRow<'a> {
 
 impl<'a> RowSource<'a> {
     /// Returns the source of a cached row.
-    pub fn cached(row: RowView<'a>) -> RowSource<'a> {
+    pub(crate) fn cached(row: RowView<'a>) -> RowSource<'a> {
         RowSource::Cached(CachedView { row, likely: Cell::new(0) })
     }
 
     /// Returns the source of a row in memtables and tables. Without `may_wait` only memtables are read: the generation
     /// has no tables, or the caller knows that their entries do not change the result.
-    pub fn stored(
+    pub(crate) fn stored(
         tables: &'a Tables,
         view: &'a MemoryView,
         row: &'a RowPrefix,
@@ -96,7 +96,7 @@ impl CachedView<'_> {
 
 impl RowSource<'_> {
     /// Returns the value of one entry.
-    pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         match self {
             RowSource::Stored(row) => row.get(key),
             RowSource::Cached(row) => Ok(row.get(key).map(PackedValue::to_bytes)),
@@ -105,7 +105,7 @@ impl RowSource<'_> {
 
     /// Returns whether a cell with this timestamp certainly wins over every cell of the row. Only the row cache knows;
     /// otherwise `false`.
-    pub fn loses_to(&self, timestamp: i64) -> bool {
+    pub(crate) fn loses_to(&self, timestamp: i64) -> bool {
         match self {
             RowSource::Stored(_) => false,
             RowSource::Cached(row) => row.row.newest < timestamp,
@@ -113,7 +113,11 @@ impl RowSource<'_> {
     }
 
     /// Passes the value of one entry to `look`, without a copy if the row is cached.
-    pub fn look_at<T>(&self, key: &[u8], look: impl FnOnce(&[u8]) -> T) -> Result<Option<T>, StoreError> {
+    pub(crate) fn look_at<T>(
+        &self,
+        key: &[u8],
+        look: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>, StoreError> {
         match self {
             RowSource::Stored(row) => Ok(row.get(key)?.map(|value| look(&value))),
             RowSource::Cached(row) => Ok(row.get(key).map(|value| look(value.as_slice()))),
@@ -121,7 +125,7 @@ impl RowSource<'_> {
     }
 
     /// Returns the entries from `low`, inclusive, to `high`, exclusive; in descending order if `reversed`.
-    pub fn entries(&self, low: &[u8], high: &[u8], reversed: bool) -> RowEntries<'_> {
+    pub(crate) fn entries(&self, low: &[u8], high: &[u8], reversed: bool) -> RowEntries<'_> {
         match self {
             RowSource::Stored(row) => row.entries(low, high, reversed),
             RowSource::Cached(row) => {
@@ -132,7 +136,7 @@ impl RowSource<'_> {
 }
 
 /// An iterator over entries of one row.
-pub enum RowEntries<'a> {
+pub(crate) enum RowEntries<'a> {
     Stored { entries: StoredEntries<'a>, row_len: usize },
     Merged(Box<MergedEntries<'a>>),
     Cached(PackedWalk<'a>),
@@ -157,7 +161,7 @@ impl Iterator for RowEntries<'_> {
 }
 
 /// An entry's key relative to its row.
-pub enum RowKey {
+pub(crate) enum RowKey {
     Stored { whole: WholeKey, row_len: usize },
     Memory(Bytes),
 }
@@ -169,7 +173,7 @@ impl AsRef<[u8]> for RowKey {
 }
 
 impl RowKey {
-    pub fn as_slice(&self) -> &[u8] {
+    pub(crate) fn as_slice(&self) -> &[u8] {
         match self {
             RowKey::Stored { whole, row_len } => whole.as_slice().get(*row_len..).unwrap_or_default(),
             RowKey::Memory(key) => key,
@@ -177,7 +181,7 @@ impl RowKey {
     }
 
     /// Returns the bytes from `at` on, if possible without a copy.
-    pub fn tail(&self, at: usize) -> Bytes {
+    pub(crate) fn tail(&self, at: usize) -> Bytes {
         match self {
             RowKey::Stored { whole, row_len } => whole.tail(row_len + at),
             RowKey::Memory(key) => key.slice(at.min(key.len())..),

@@ -13,11 +13,11 @@ use base::util::meter;
 use store::StoreError;
 
 /// A range of the ring as keys on the disk: from the first, inclusive, to the second, exclusive. `None`: to the end.
-pub type RingRange = (Vec<u8>, Option<Vec<u8>>);
+pub(crate) type RingRange = (Vec<u8>, Option<Vec<u8>>);
 
 /// Where a scan continues.
 #[derive(Debug, Clone, Default)]
-pub struct ScanPlace {
+pub(crate) struct ScanPlace {
     /// Index of the range in the list of the scan's ranges.
     range: usize,
     /// The key to continue from. `None`: from the beginning of the range.
@@ -26,14 +26,14 @@ pub struct ScanPlace {
 
 /// Rows of a scan, and where the scan continues if there may be more.
 #[derive(Debug)]
-pub struct ScanPiece {
+pub(crate) struct ScanPiece {
     pub rows: Vec<Row>,
     pub next: Option<ScanPlace>,
 }
 
 /// A view of memtables and tables of one generation of a column family, for a thread that may wait for the disk.
 #[derive(Clone, Copy)]
-pub struct ScannedRows<'a> {
+pub(crate) struct ScannedRows<'a> {
     pub tables: &'a Tables,
     pub view: &'a MemoryView,
     pub partitioner: &'a dyn Partitioner,
@@ -42,7 +42,7 @@ pub struct ScannedRows<'a> {
 
 impl<'a> ScannedRows<'a> {
     /// Returns the source of a row.
-    pub fn row<'b>(self, row: &'b RowPrefix) -> RowSource<'b>
+    pub(crate) fn row<'b>(self, row: &'b RowPrefix) -> RowSource<'b>
     where
         'a: 'b,
     {
@@ -50,14 +50,14 @@ impl<'a> ScannedRows<'a> {
     }
 
     /// The prefixes of the rows in a range of the ring.
-    pub fn within(self, low: Vec<u8>, high: Option<Vec<u8>>) -> RowPrefixes<'a> {
+    pub(crate) fn within(self, low: Vec<u8>, high: Option<Vec<u8>>) -> RowPrefixes<'a> {
         RowPrefixes { stored: self, high, low, in_tables: None }
     }
 }
 
 /// Reads a piece of a scan: all remaining rows, or fewer if `SCAN_PIECE_ROWS` rows have been read, or the rows have
 /// `SCAN_PIECE_BYTES`.
-pub fn scan(
+pub(crate) fn scan(
     stored: ScannedRows<'_>,
     command: &RangeCommand,
     from: ScanPlace,
@@ -122,7 +122,7 @@ fn token_of(key: &[u8], after: bool, partitioner: &dyn Partitioner) -> Option<Ve
 }
 
 /// Finds the rows of a range one after another, by their first entries.
-pub struct RowPrefixes<'a> {
+pub(crate) struct RowPrefixes<'a> {
     stored: ScannedRows<'a>,
     high: Option<Vec<u8>>,
     /// Lower bound of the next row.
@@ -133,7 +133,7 @@ pub struct RowPrefixes<'a> {
 
 impl RowPrefixes<'_> {
     /// Returns the next row that has entries.
-    pub fn next_row(&mut self) -> Result<Option<RowPrefix>, StoreError> {
+    pub(crate) fn next_row(&mut self) -> Result<Option<RowPrefix>, StoreError> {
         loop {
             let ScannedRows { tables, view, .. } = self.stored;
             let in_memory = view.first_row(tables.number, &self.low, self.high.as_deref());

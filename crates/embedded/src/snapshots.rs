@@ -26,7 +26,7 @@ use store::{SnapshotContent, SnapshotPart, StoreError, StoreSnapshot};
 
 /// The rows, column families and metadata records of a store in memory at one time.
 #[derive(Clone)]
-pub struct MemorySnapshot {
+pub(crate) struct MemorySnapshot {
     layers: Frozen,
     families: Arc<FamiliesSnapshot>,
     contents: Arc<Contents>,
@@ -44,14 +44,14 @@ impl SnapshotContent for MemorySnapshot {
 ///
 /// # Errors
 /// `Invalid` if another kind of store took the snapshot.
-pub fn content(snapshot: &StoreSnapshot) -> Result<&MemorySnapshot, StoreError> {
+pub(crate) fn content(snapshot: &StoreSnapshot) -> Result<&MemorySnapshot, StoreError> {
     snapshot
         .content()
         .ok_or_else(|| StoreError::Invalid("the snapshot is of another kind of store".to_owned()))
 }
 
 /// Merges layers that no snapshot shares, if there are many. `take` does this too, and then has less to do.
-pub fn prepare(engine: &Engine) {
+pub(crate) fn prepare(engine: &Engine) {
     engine.write.ahead.memory.merge_unshared();
 }
 
@@ -59,7 +59,7 @@ pub fn prepare(engine: &Engine) {
 ///
 /// # Errors
 /// `Invalid` for a store on a disk.
-pub fn take(engine: &Engine) -> Result<MemorySnapshot, StoreError> {
+pub(crate) fn take(engine: &Engine) -> Result<MemorySnapshot, StoreError> {
     check_in_memory(engine)?;
     prepare(engine);
     let families = engine.families.hold();
@@ -78,7 +78,7 @@ pub fn take(engine: &Engine) -> Result<MemorySnapshot, StoreError> {
 ///
 /// # Errors
 /// `Invalid` for a store on a disk.
-pub fn restore(engine: &Engine, snapshot: &MemorySnapshot) -> Result<(), StoreError> {
+pub(crate) fn restore(engine: &Engine, snapshot: &MemorySnapshot) -> Result<(), StoreError> {
     check_in_memory(engine)?;
     let (active, frozen) = {
         let mut families = engine.families.hold();
@@ -96,7 +96,7 @@ pub fn restore(engine: &Engine, snapshot: &MemorySnapshot) -> Result<(), StoreEr
 ///
 /// # Errors
 /// `Io` if its thread cannot be started.
-pub fn open(
+pub(crate) fn open(
     partitioner: PartitionerRef,
     clock: Arc<Clock>,
     snapshot: &MemorySnapshot,
@@ -114,7 +114,7 @@ pub fn open(
 ///
 /// # Errors
 /// `Invalid` for a store on a disk.
-pub fn clear(engine: &Engine, records: &[String]) -> Result<(), StoreError> {
+pub(crate) fn clear(engine: &Engine, records: &[String]) -> Result<(), StoreError> {
     check_in_memory(engine)?;
     let (active, frozen) = {
         let _families = engine.families.hold();

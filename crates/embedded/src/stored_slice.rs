@@ -54,7 +54,7 @@ impl Left {
 
 impl RowSource<'_> {
     /// Reads a slice with tombstones and hidden cells.
-    pub fn stored_slice(&self, command: &StoredSliceCommand) -> Result<StoredSlice, StoreError> {
+    pub(crate) fn stored_slice(&self, command: &StoredSliceCommand) -> Result<StoredSlice, StoreError> {
         let (deletion, ranges) = self.row_deletions()?;
         // They are sorted in a copy.
         ranges.iter().try_for_each(|range| meter::charge(range.memory()))?;

@@ -33,14 +33,14 @@ const SWEEP_BATCH: usize = 1000;
 const DUE_BATCH: usize = 256;
 
 /// The parts of the store that the sweeper uses.
-pub struct Sweeper {
+pub(crate) struct Sweeper {
     pub write: Arc<WritePath>,
     pub manifest: Arc<Manifest>,
 }
 
 impl Sweeper {
     /// Processes deletions that are due. Returns how many there were.
-    pub fn sweep(&self, may_wait: &BlockingPermit) -> Result<usize, StoreError> {
+    pub(crate) fn sweep(&self, may_wait: &BlockingPermit) -> Result<usize, StoreError> {
         let now_s = i64::from(self.write.clock.now_s());
         let due = self.write.queue.due(&self.write.read.view(), may_wait, now_s, DUE_BATCH)?;
         for deletion in &due {

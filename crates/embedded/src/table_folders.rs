@@ -8,7 +8,10 @@ use super::manifest::{Contents, TreeRecord};
 use super::tables::{TableFolder, TreeName, number_of};
 
 /// Returns each directory of tables that the manifest of a data directory lists, and its record.
-pub fn table_folders(contents: &Contents, directory: &Path) -> impl Iterator<Item = (TreeName, TreeRecord)> {
+pub(crate) fn table_folders(
+    contents: &Contents,
+    directory: &Path,
+) -> impl Iterator<Item = (TreeName, TreeRecord)> {
     let families = contents
         .families
         .iter()

@@ -10,14 +10,14 @@ use super::health::Health;
 use store::StoreError;
 
 /// A thread that runs its work when it is woken, and periodically.
-pub struct Worker {
+pub(crate) struct Worker {
     name: &'static str,
     thread: Thread,
     handle: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// The next step of a worker.
-pub enum NextRun {
+pub(crate) enum NextRun {
     /// Run the work again at once.
     GoOn,
     /// Wait until woken, at most this long.
@@ -26,7 +26,7 @@ pub enum NextRun {
 
 impl Worker {
     /// Starts a thread. It ends when the store is closed.
-    pub fn start(
+    pub(crate) fn start(
         name: &'static str,
         health: Arc<Health>,
         mut work: impl FnMut() -> NextRun + Send + 'static,
@@ -45,12 +45,12 @@ impl Worker {
     }
 
     /// Wakes the thread.
-    pub fn wake(&self) {
+    pub(crate) fn wake(&self) {
         self.thread.unpark();
     }
 
     /// Waits until the thread has finished its current work and ended. The store must be closed.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.wake();
         if let Some(handle) = self.handle.lock().take()
             && handle.join().is_err()

@@ -28,7 +28,7 @@ const SHORTEST: Duration = Duration::from_millis(1);
 
 /// Computes the delays of writes.
 #[derive(Debug, Default)]
-pub struct Throttle {
+pub(crate) struct Throttle {
     /// Delay of each write because of unmerged runs, in microseconds.
     of_runs_us: AtomicU64,
     /// Sum of delays that no writer has slept yet, in microseconds.
@@ -37,7 +37,7 @@ pub struct Throttle {
 
 impl Throttle {
     /// Sets the highest number of unmerged runs that a tree has.
-    pub fn set_runs(&self, runs: usize) {
+    pub(crate) fn set_runs(&self, runs: usize) {
         let span = (RUNS_FULL - RUNS_FREE) as f64;
         let part = (runs.saturating_sub(RUNS_FREE) as f64 / span).min(1.0);
         self.of_runs_us.store(delay_us(part), Ordering::Relaxed);
@@ -45,7 +45,7 @@ impl Throttle {
 
     /// Returns how long a write must sleep now, if at all. `fill` is how full the active memtable is, from 0 (flush is
     /// due) to 1 (writers must wait).
-    pub fn delay(&self, fill: f64) -> Option<Duration> {
+    pub(crate) fn delay(&self, fill: f64) -> Option<Duration> {
         let delay = self.of_runs_us.load(Ordering::Relaxed).max(delay_us(fill));
         if delay == 0 {
             return None;

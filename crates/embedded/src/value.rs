@@ -39,11 +39,11 @@ const WITH_RANGES: u8 = 0x40;
 const KIND: u8 = 0x3F;
 
 /// Length of format, kind and timestamp.
-pub const HEAD: usize = 10;
+pub(crate) const HEAD: usize = 10;
 
 /// A decoded value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub(crate) enum Value {
     Cell {
         timestamp: i64,
         kind: CellKind,
@@ -83,7 +83,7 @@ fn put_name(name: Option<&[u8]>, out: &mut Vec<u8>) {
 }
 
 /// Appends an encoded cell. `name` is given if it cannot be restored from the key.
-pub fn encode_cell(cell: &Cell, name: Option<&[u8]>, out: &mut Vec<u8>) {
+pub(crate) fn encode_cell(cell: &Cell, name: Option<&[u8]>, out: &mut Vec<u8>) {
     let timestamp = cell.timestamp;
     match cell.kind {
         CellKind::Live => put_head(LIVE, timestamp, name, out),
@@ -104,7 +104,7 @@ pub fn encode_cell(cell: &Cell, name: Option<&[u8]>, out: &mut Vec<u8>) {
 }
 
 /// Encodes the deletion of a row or of a super column.
-pub fn encode_deletion(deletion: DeletionTime, name: Option<&[u8]>) -> Vec<u8> {
+pub(crate) fn encode_deletion(deletion: DeletionTime, name: Option<&[u8]>) -> Vec<u8> {
     let mut out = head(DELETION, deletion.marked_for_delete_at, name, 0);
     out.extend_from_slice(&deletion.local_deletion_time.to_be_bytes());
     put_name(name, &mut out);
@@ -112,14 +112,14 @@ pub fn encode_deletion(deletion: DeletionTime, name: Option<&[u8]>) -> Vec<u8> {
 }
 
 /// Encodes the deletion of a row that has range tombstones.
-pub fn encode_deletion_with_ranges(deletion: DeletionTime) -> Vec<u8> {
+pub(crate) fn encode_deletion_with_ranges(deletion: DeletionTime) -> Vec<u8> {
     let mut out = encode_deletion(deletion, None);
     out[1] |= WITH_RANGES;
     out
 }
 
 /// Encodes a range tombstone.
-pub fn encode_range(range: &RangeTombstone) -> Vec<u8> {
+pub(crate) fn encode_range(range: &RangeTombstone) -> Vec<u8> {
     let more = range.start.len() + range.finish.len() + 16;
     let holder = range.super_column.as_deref();
     let mut out = head(RANGE, range.deletion.marked_for_delete_at, holder, more);
@@ -131,18 +131,18 @@ pub fn encode_range(range: &RangeTombstone) -> Vec<u8> {
 }
 
 /// Encodes a long-key pointer.
-pub fn encode_pointer() -> Vec<u8> {
+pub(crate) fn encode_pointer() -> Vec<u8> {
     vec![FORMAT, POINTER]
 }
 
 /// Returns whether a value is a long-key pointer, without decoding it.
-pub fn is_pointer(value: &[u8]) -> bool {
+pub(crate) fn is_pointer(value: &[u8]) -> bool {
     value == [FORMAT, POINTER]
 }
 
 /// Returns the second from which on a cell is a tombstone in every release. `None` for values that never become one.
 /// The compaction filter uses this.
-pub fn tombstone_since(value: &[u8]) -> Option<i32> {
+pub(crate) fn tombstone_since(value: &[u8]) -> Option<i32> {
     if value.first() != Some(&FORMAT) {
         return None;
     }
@@ -156,7 +156,7 @@ pub fn tombstone_since(value: &[u8]) -> Option<i32> {
 }
 
 /// Returns the timestamp of a live cell that does not expire, without decoding it. `None` for all other values.
-pub fn live_timestamp(value: &[u8]) -> Option<i64> {
+pub(crate) fn live_timestamp(value: &[u8]) -> Option<i64> {
     if *value.first()? != FORMAT || *value.get(1)? & KIND != LIVE {
         return None;
     }
@@ -167,7 +167,7 @@ pub fn live_timestamp(value: &[u8]) -> Option<i64> {
 ///
 /// It is `i64::MAX` if timestamps alone do not decide: for counters, and for negative timestamps, whose differences
 /// overflow in some releases.
-pub fn loses_to_later_than(value: &[u8]) -> i64 {
+pub(crate) fn loses_to_later_than(value: &[u8]) -> i64 {
     let timestamp = value.get(2..HEAD).map_or(-1, BigEndian::read_i64);
     match value.get(1).map(|flags| flags & KIND) {
         Some(DELETION | RANGE) => i64::MIN,
@@ -177,7 +177,7 @@ pub fn loses_to_later_than(value: &[u8]) -> i64 {
 }
 
 /// Decodes a value. The parts of the result share its memory.
-pub fn decode(mut value: Bytes) -> Result<Value, StoreError> {
+pub(crate) fn decode(mut value: Bytes) -> Result<Value, StoreError> {
     match read(&value) {
         Some((Value::Cell { timestamp, kind, name, .. }, Some(data_at))) => {
             value.advance(data_at.min(value.len()));
@@ -193,7 +193,7 @@ pub fn decode(mut value: Bytes) -> Result<Value, StoreError> {
 }
 
 /// Decodes a value from a slice of a larger buffer, which is copied.
-pub fn decode_slice(value: &[u8]) -> Result<Value, StoreError> {
+pub(crate) fn decode_slice(value: &[u8]) -> Result<Value, StoreError> {
     decode(Bytes::copy_from_slice(value))
 }
 

@@ -37,7 +37,7 @@ use store::resolve::{ResolvedRow, cell_to_store, resolve};
 const FIRST_SWEEP_S: i64 = 600;
 
 /// Where a write finds the existing cells of its row.
-pub struct RowLocation<'a> {
+pub(crate) struct RowLocation<'a> {
     family: &'a Arc<OpenFamily>,
     tables: Guard<Arc<Tables>>,
     id: RowId,
@@ -49,7 +49,7 @@ pub struct RowLocation<'a> {
 }
 
 /// Where the existing cells of some mutations' rows are found.
-pub struct RowLookup<'a> {
+pub(crate) struct RowLookup<'a> {
     /// One for each column family of each mutation, if it has changes.
     pub found: SmallVec<[RowLocation<'a>; 1]>,
     /// Memtables and tables, seen before `Tables::newest` was read: an entry that is not in these memtables is in
@@ -58,7 +58,7 @@ pub struct RowLookup<'a> {
 }
 
 /// Looks up the rows of some mutations. The rows are locked.
-pub fn look_up<'a>(
+pub(crate) fn look_up<'a>(
     read: &ReadPath,
     families: &'a FamilySet,
     mutations: &[Mutation],
@@ -102,7 +102,7 @@ fn is_newer(change: &CfMutation, newest: i64, behaviour: &Behaviour) -> bool {
 }
 
 /// Builds a batch. The caller holds the locks of all rows of the batch.
-pub struct RowWriter<'a, 'l> {
+pub(crate) struct RowWriter<'a, 'l> {
     pub path: &'a WritePath,
     pub behaviour: &'static Behaviour,
     pub rows: &'a HeldRows<'l>,
@@ -122,7 +122,12 @@ struct ExistingCell {
 
 impl RowWriter<'_, '_> {
     /// Adds the changes of a mutation to one column family. A row of a column family must not be added twice.
-    pub fn add(&mut self, key: &Bytes, change: CfMutation, found: RowLocation<'_>) -> Result<(), StoreError> {
+    pub(crate) fn add(
+        &mut self,
+        key: &Bytes,
+        change: CfMutation,
+        found: RowLocation<'_>,
+    ) -> Result<(), StoreError> {
         let cf = change.cf.clone();
         let read = &*self.path.read;
         let RowLocation { family, tables, id, cached: in_cache, must_wait } = found;

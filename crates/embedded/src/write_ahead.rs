@@ -31,7 +31,7 @@ const FULL_FACTOR: usize = 2;
 const SMALL_LOG_BYTES: u64 = 256 * 1024;
 
 /// The commit log and the memtables.
-pub struct WriteAhead {
+pub(crate) struct WriteAhead {
     /// `None` in a store in memory.
     log: Option<CommitLog>,
     pub memory: Arc<Memory>,
@@ -55,7 +55,7 @@ pub struct WriteAhead {
 
 impl WriteAhead {
     /// Returns the write-ahead state for an open log and the memtables that were replayed from it.
-    pub fn new(
+    pub(crate) fn new(
         log: Option<CommitLog>,
         memory: Arc<Memory>,
         first_segment: u64,
@@ -81,7 +81,7 @@ impl WriteAhead {
     ///
     /// # Errors
     /// Neither log nor memtable has changed.
-    pub fn append(&self, record: &SealedRecord) -> Result<(), StoreError> {
+    pub(crate) fn append(&self, record: &SealedRecord) -> Result<(), StoreError> {
         let _writing = self.gate.read();
         self.health.check()?;
         if let Some(log) = self.log.as_ref().filter(|_| !self.is_loading()) {
@@ -92,24 +92,24 @@ impl WriteAhead {
     }
 
     /// Begins or ends a bulk load, between two writes.
-    pub fn set_loading(&self, is_loading: bool) {
+    pub(crate) fn set_loading(&self, is_loading: bool) {
         let _no_writes = self.gate.write();
         self.is_loading.store(is_loading, Ordering::Relaxed);
     }
 
     /// Returns whether writes are not logged.
-    pub fn is_loading(&self) -> bool {
+    pub(crate) fn is_loading(&self) -> bool {
         self.is_loading.load(Ordering::Relaxed)
     }
 
     /// Runs `run` while no write is between log and memtable.
-    pub fn between_writes<T>(&self, run: impl FnOnce(&Memory) -> T) -> T {
+    pub(crate) fn between_writes<T>(&self, run: impl FnOnce(&Memory) -> T) -> T {
         let _no_writes = self.gate.write();
         run(&self.memory)
     }
 
     /// Refuses all later writes, and waits for those that are being appended.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.health.close();
         // Waits for writers that have already passed the check.
         drop(self.gate.write());
@@ -117,7 +117,7 @@ impl WriteAhead {
     }
 
     /// Waits until all writes so far are on the disk. After a failure, writes are refused until a restart.
-    pub fn sync(&self) -> Result<(), StoreError> {
+    pub(crate) fn sync(&self) -> Result<(), StoreError> {
         self.health.check_failure()?;
         let Some(log) = &self.log else { return Ok(()) };
         log.sync().map_err(|error| {
@@ -129,18 +129,18 @@ impl WriteAhead {
 
     /// Records the result of a flush, and wakes the writers that wait for it. Waiting writers are refused while flushes
     /// fail.
-    pub fn set_flushed(&self, outcome: &Result<(), StoreError>) {
+    pub(crate) fn set_flushed(&self, outcome: &Result<(), StoreError>) {
         *self.flush_error.lock() = outcome.as_ref().err().cloned();
         self.has_flushed.notify_waiters();
     }
 
     /// Returns the error of the last flush, if it failed.
-    pub fn flush_error(&self) -> Option<StoreError> {
+    pub(crate) fn flush_error(&self) -> Option<StoreError> {
         self.flush_error.lock().clone()
     }
 
     /// Returns whether the active memtable should be flushed, and no flush is running.
-    pub fn wants_flush(&self) -> bool {
+    pub(crate) fn wants_flush(&self) -> bool {
         if self.log.is_none() {
             return false;
         }
@@ -150,7 +150,7 @@ impl WriteAhead {
     }
 
     /// Returns how full the active memtable is during a flush: 0 when the flush is due, 1 when writers must wait.
-    pub fn fill(&self) -> f64 {
+    pub(crate) fn fill(&self) -> f64 {
         let over = self.memory.active_bytes().saturating_sub(self.memtable_bytes);
         if over == 0 || self.log.is_none() {
             return 0.0;
@@ -159,7 +159,7 @@ impl WriteAhead {
     }
 
     /// Returns whether writers must wait for a flush.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.log.is_some()
             && self.memory.active_bytes() >= FULL_FACTOR * self.memtable_bytes
             && !self.health.is_closed()
@@ -167,7 +167,7 @@ impl WriteAhead {
 
     /// Returns whether closing the store should flush the memtable, so that the next start need not replay the log. The
     /// log does not have the writes of a bulk load.
-    pub fn is_worth_flushing(&self) -> bool {
+    pub(crate) fn is_worth_flushing(&self) -> bool {
         self.log.is_some()
             && (self.is_loading()
                 || !self.memory.frozen().is_empty()
@@ -175,23 +175,23 @@ impl WriteAhead {
     }
 
     /// Returns the approximate size of the memtables in bytes.
-    pub fn bytes_in_memory(&self) -> u64 {
+    pub(crate) fn bytes_in_memory(&self) -> u64 {
         self.memory.bytes() as u64
     }
 
-    pub fn bytes_of_log(&self) -> u64 {
+    pub(crate) fn bytes_of_log(&self) -> u64 {
         self.log.as_ref().map_or(0, CommitLog::bytes)
     }
 
     /// Creates the next segment. `None` in a store in memory.
-    pub fn prepare_next(&self) -> Result<Option<Segment>, StoreError> {
+    pub(crate) fn prepare_next(&self) -> Result<Option<Segment>, StoreError> {
         self.log.as_ref().map(CommitLog::prepare_next).transpose()
     }
 
     /// Freezes the active memtable and switches the log to the next segment. No memtable may be frozen yet.
     ///
     /// Returns the full segment. The caller drops it, which cuts its file, after this method has released the writers.
-    pub fn freeze(&self, next: Segment) -> Result<Option<Segment>, StoreError> {
+    pub(crate) fn freeze(&self, next: Segment) -> Result<Option<Segment>, StoreError> {
         let _no_writes = self.gate.write();
         assert!(
             self.log.is_none() || self.memory.frozen().is_empty(),
@@ -207,7 +207,7 @@ impl WriteAhead {
     }
 
     /// Drops the frozen memtable and removes its segments, after the manifest lists the tables that replace them.
-    pub fn remove_flushed(&self, segments: std::ops::Range<u64>) {
+    pub(crate) fn remove_flushed(&self, segments: std::ops::Range<u64>) {
         assert!(segments.end <= self.segment(), "the segment that records are appended to would be removed");
         self.memory.drop_frozen();
         if let Some(log) = &self.log {
@@ -216,7 +216,7 @@ impl WriteAhead {
     }
 
     /// Returns the number of the current segment; 0 in a store in memory.
-    pub fn segment(&self) -> u64 {
+    pub(crate) fn segment(&self) -> u64 {
         self.log.as_ref().map_or(0, CommitLog::number)
     }
 }

@@ -9,14 +9,14 @@ use super::log::{ChangeList, RecordBuilder};
 use super::row_cache::{CachedRow, RowId};
 
 /// A row in the row cache, with its id.
-pub struct Cached {
+pub(crate) struct Cached {
     pub id: RowId,
     pub row: Arc<CachedRow>,
 }
 
 /// Changes to rows of any column families.
 #[derive(Default)]
-pub struct WriteBatch {
+pub(crate) struct WriteBatch {
     pub record: RecordBuilder,
     /// For each row of the record, the cached row if there is one.
     pub cached: SmallVec<[Option<Cached>; 1]>,
@@ -24,7 +24,7 @@ pub struct WriteBatch {
 
 impl WriteBatch {
     /// Adds changes to a row of a generation of a column family, if there are any.
-    pub fn add(&mut self, family: u64, row: &RowPrefix, changes: ChangeList, cached: Option<Cached>) {
+    pub(crate) fn add(&mut self, family: u64, row: &RowPrefix, changes: ChangeList, cached: Option<Cached>) {
         if !changes.is_empty() {
             debug_assert!(
                 self.cached.len() == self.record.rows(),

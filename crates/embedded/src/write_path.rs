@@ -44,7 +44,7 @@ use base::util::Clock;
 use store::StoreError;
 
 /// The parts of the store that a write uses.
-pub struct WritePath {
+pub(crate) struct WritePath {
     pub read: Arc<ReadPath>,
     pub ahead: Arc<WriteAhead>,
     pub queue: DeletionQueue,
@@ -54,7 +54,7 @@ pub struct WritePath {
 }
 
 /// The result of a write.
-pub enum WriteOutcome {
+pub(crate) enum WriteOutcome {
     Done,
     /// Nothing was stored, since tables must be read. Returns the mutations for a thread that may wait for the disk.
     MustWait(Vec<Mutation>),
@@ -62,7 +62,7 @@ pub enum WriteOutcome {
 
 impl WritePath {
     /// Applies mutations of different rows. Without `may_wait` tables are not read.
-    pub fn write(
+    pub(crate) fn write(
         &self,
         mutations: Vec<Mutation>,
         behaviour: &'static Behaviour,
@@ -111,7 +111,7 @@ impl WritePath {
 
     /// Appends a batch to the log, and makes its changes visible in the memtable and the row cache. Does nothing if it
     /// is empty. Its rows are locked.
-    pub fn commit(&self, batch: WriteBatch, rows: &HeldRows<'_>) -> Result<(), StoreError> {
+    pub(crate) fn commit(&self, batch: WriteBatch, rows: &HeldRows<'_>) -> Result<(), StoreError> {
         if batch.record.is_empty() {
             return Ok(());
         }
@@ -142,14 +142,14 @@ impl WritePath {
     }
 
     /// Assumes that the disk is full until the free space is measured again, since a write to it has failed.
-    pub fn suspect_disk(&self) {
+    pub(crate) fn suspect_disk(&self) {
         if let Some(guard) = &self.guard {
             guard.suspect();
         }
     }
 
     /// Fails if the disk has too little space for a write of this size.
-    pub fn check_room(&self, bytes: u64) -> Result<(), StoreError> {
+    pub(crate) fn check_room(&self, bytes: u64) -> Result<(), StoreError> {
         match &self.guard {
             Some(guard) => guard.check(self.clock.now_ms(), bytes, || self.ahead.bytes_in_memory()),
             None => Ok(()),

@@ -19,7 +19,7 @@ const CLOSE_NOTIFY_TIMEOUT: Duration = Duration::from_secs(1);
 /// Initial capacity of a connection's buffers, in bytes.
 pub const BUFFER_BYTES: usize = 4 * 1024;
 /// Free room in a buffer before the server reads from a client, in bytes.
-pub const ROOM_MIN: usize = 1024;
+pub(crate) const ROOM_MIN: usize = 1024;
 
 /// Replaces a buffer of more than `bytes_max` bytes that holds at most [`BUFFER_BYTES`] by a small one. Bytes that were
 /// split off its front count too: they still occupy memory.

@@ -25,19 +25,19 @@ pub struct PaceLimits {
 
 /// The credit of a client. The client is too slow from `until` on, unless more bytes move.
 #[derive(Debug, Clone, Copy)]
-pub struct ClientPace {
+pub(crate) struct ClientPace {
     limits: PaceLimits,
     until: Instant,
 }
 
 impl ClientPace {
     /// Starts with the full credit.
-    pub fn begin(limits: PaceLimits, now: Instant) -> ClientPace {
+    pub(crate) fn begin(limits: PaceLimits, now: Instant) -> ClientPace {
         ClientPace { limits, until: now + limits.grace }
     }
 
     /// Adds the credit for `bytes`.
-    pub fn progress(&mut self, bytes: usize, now: Instant) {
+    pub(crate) fn progress(&mut self, bytes: usize, now: Instant) {
         let nanoseconds = (bytes as u64).saturating_mul(1_000_000_000) / self.limits.bytes_per_s.max(1);
         let full = now + self.limits.grace;
         let worth = Duration::from_nanos(nanoseconds);
@@ -45,12 +45,12 @@ impl ClientPace {
     }
 
     /// Adds a time in which the server did not wait for the client.
-    pub fn leave_out(&mut self, time: Duration) {
+    pub(crate) fn leave_out(&mut self, time: Duration) {
         self.until += time;
     }
 
     /// Returns when the credit is used up.
-    pub fn until(&self) -> Instant {
+    pub(crate) fn until(&self) -> Instant {
         self.until
     }
 }

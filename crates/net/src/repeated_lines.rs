@@ -15,14 +15,14 @@ const OTHERS: &str = "connections closed for other reasons";
 
 /// The lines of one subject, such as the ends of connections.
 #[derive(Debug, Default)]
-pub struct RepeatedLines {
+pub(crate) struct RepeatedLines {
     /// The number of repetitions of each kind since it was logged.
     kinds: Mutex<HashMap<String, usize>>,
 }
 
 /// The treatment of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineTreatment {
+pub(crate) enum LineTreatment {
     /// Log it, and let a task call [`RepeatedLines::end_period`] later: it begins a period.
     BeginsPeriod,
     /// Log it.
@@ -33,7 +33,7 @@ pub enum LineTreatment {
 
 impl RepeatedLines {
     /// Records a line of a kind. Returns the treatment of the line.
-    pub fn record(&self, kind: &str) -> LineTreatment {
+    pub(crate) fn record(&self, kind: &str) -> LineTreatment {
         let mut end = kind.len().min(LOG_KIND_BYTES_MAX);
         while !kind.is_char_boundary(end) {
             end -= 1;
@@ -54,7 +54,7 @@ impl RepeatedLines {
     }
 
     /// Ends a period of the length `period`, and returns the lines that summarize it.
-    pub fn end_period(&self, period: Duration) -> Vec<String> {
+    pub(crate) fn end_period(&self, period: Duration) -> Vec<String> {
         let mut repeated: Vec<_> = self.kinds.lock().drain().filter(|(_, count)| *count > 0).collect();
         repeated.sort_unstable();
         let seconds = period.as_secs();

@@ -26,27 +26,27 @@ use crate::tls_error::{HandshakeError, TlsError};
 use config::ClientEncryption;
 
 /// The stream of a client, after the handshake.
-pub type ServerTls = tokio_rustls::server::TlsStream<TcpStream>;
+pub(crate) type ServerTls = tokio_rustls::server::TlsStream<TcpStream>;
 /// The stream to a server, after the handshake.
 pub type ClientTls = tokio_rustls::client::TlsStream<TcpStream>;
 
 /// Returns the TCP connection below a client's stream.
-pub fn socket_of(stream: &ServerTls) -> &TcpStream {
+pub(crate) fn socket_of(stream: &ServerTls) -> &TcpStream {
     stream.get_ref().0
 }
 
 /// Does the handshakes of a server.
 #[derive(Clone)]
-pub struct Acceptor(TlsAcceptor);
+pub(crate) struct Acceptor(TlsAcceptor);
 
 impl Acceptor {
     /// Reads the certificate, the key and the authorities that the options name.
-    pub fn open(options: &ClientEncryption) -> Result<Acceptor, TlsError> {
+    pub(crate) fn open(options: &ClientEncryption) -> Result<Acceptor, TlsError> {
         Ok(Acceptor(TlsAcceptor::from(Arc::new(server_config(options)?))))
     }
 
     /// Does the handshake with a client. A TLS error closes the connection, an error of the network has lost it.
-    pub async fn accept(&self, stream: TcpStream) -> Result<ServerTls, ConnectionEnd> {
+    pub(crate) async fn accept(&self, stream: TcpStream) -> Result<ServerTls, ConnectionEnd> {
         self.0.accept(stream).await.map_err(|error| {
             let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
             match of_tls {

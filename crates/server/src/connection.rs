@@ -54,7 +54,7 @@ impl ConnectionHandler for Service {
 }
 
 /// A client's connection.
-pub struct Connection {
+pub(crate) struct Connection {
     link: ClientLink,
     service: Service,
     session: Session,
@@ -70,7 +70,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(client: Client, service: Service) -> Connection {
+    pub(crate) fn new(client: Client, service: Service) -> Connection {
         let Client { stream, peer, place, entry, limits, budget, shutdown, busy_poll, .. } = client;
         let share = budget.share(place.close_request());
         let connection = service.database.faults().map(|faults| faults.connections.open(peer));
@@ -90,7 +90,7 @@ impl Connection {
 
     /// Serves the connection until the client closes it, it breaks, or the server shuts down. First sends the replies
     /// to all complete messages, except to a client that is too slow or must free its place or memory.
-    pub async fn serve(mut self) -> Result<(), ConnectionError> {
+    pub(crate) async fn serve(mut self) -> Result<(), ConnectionError> {
         let end = self.converse().await;
         if let Err(
             error @ (ConnectionError::Refused(_) | ConnectionError::Frame(_) | ConnectionError::Wire(_)),

@@ -7,11 +7,11 @@ use bytes::BytesMut;
 use db::faults::ReplyFault;
 
 /// The pause after each byte of a reply that trickles.
-pub const TRICKLE: Duration = Duration::from_millis(10);
+pub(crate) const TRICKLE: Duration = Duration::from_millis(10);
 
 /// The step after the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AfterReply {
+pub(crate) enum AfterReply {
     /// The next one, as usual.
     GoOn,
     /// All that is in the output is sent byte by byte.
@@ -21,7 +21,7 @@ pub enum AfterReply {
 }
 
 /// Applies a fault to the last reply in `out`, which begins at `start` and has a header of this length.
-pub fn apply_fault(fault: ReplyFault, out: &mut BytesMut, start: usize, header: usize) -> AfterReply {
+pub(crate) fn apply_fault(fault: ReplyFault, out: &mut BytesMut, start: usize, header: usize) -> AfterReply {
     let end = out.len();
     assert!(start <= end, "the reply is at the end of the output");
     match fault {

@@ -9,13 +9,13 @@ use wire::native::{Compression, Frame, RequestCode};
 
 /// Makes the memory shares of a connection's replies. A share belongs to its reply until the connection absorbs it.
 #[derive(Debug)]
-pub struct ReplyShares {
+pub(crate) struct ReplyShares {
     pub budget: MemoryBudget,
     pub close_request: Arc<CloseRequest>,
 }
 
 /// A request that runs concurrently with others of its connection.
-pub struct NativeRequest {
+pub(crate) struct NativeRequest {
     pub service: NativeService,
     pub identity: Arc<Identity>,
     pub code: RequestCode,
@@ -25,7 +25,7 @@ pub struct NativeRequest {
 }
 
 /// The reply to a request, with its memory.
-pub struct NativeReply {
+pub(crate) struct NativeReply {
     /// Bytes of the request's body as it was received.
     pub request_bytes: usize,
     pub reply: Reply,
@@ -40,7 +40,7 @@ impl NativeRequest {
 
     /// Answers the request. If there is no memory for a large reply, the reply is dropped, and the request runs again
     /// when there is memory. This is safe because only requests that change nothing have large replies.
-    pub async fn answer_within(self, shares: Arc<ReplyShares>) -> NativeReply {
+    pub(crate) async fn answer_within(self, shares: Arc<ReplyShares>) -> NativeReply {
         let request_bytes = self.frame.body.len();
         let reply = self.answer().await;
         let bytes = reply.bytes_held();

@@ -31,7 +31,7 @@ use db::activity::RequestSummary;
 use db::faults::{JournalResult, ReplyFault, RequestOrigin, WatchedRequest};
 
 /// A request as its protocol knows it.
-pub trait RequestSource {
+pub(crate) trait RequestSource {
     /// Returns the properties that are known before the request runs.
     fn origin(&self) -> RequestOrigin;
     /// Returns the number of its slot in the metrics.
@@ -43,7 +43,7 @@ pub trait RequestSource {
 }
 
 /// An error as a protocol sends it to its client. Its text is the one that the client gets.
-pub trait RequestError: Display + From<db::Error> {
+pub(crate) trait RequestError: Display + From<db::Error> {
     /// Returns the error of the database; `None` for an error of the protocol or of CQL.
     fn of_database(&self) -> Option<&db::Error>;
     /// Returns the outcome of a request with this error.
@@ -51,7 +51,7 @@ pub trait RequestError: Display + From<db::Error> {
 }
 
 /// A request while the server answers it.
-pub struct ObservedRequest<'a> {
+pub(crate) struct ObservedRequest<'a> {
     database: &'a Database,
     began: Instant,
     log: RequestLog,
@@ -62,7 +62,7 @@ pub struct ObservedRequest<'a> {
 }
 
 /// The part of a reply that the observation adds.
-pub struct ReplyEffects {
+pub(crate) struct ReplyEffects {
     /// The effect of a test's fault.
     pub fault: Option<ReplyFault>,
     /// The id of the trace.
@@ -71,25 +71,29 @@ pub struct ReplyEffects {
 
 impl<'a> ObservedRequest<'a> {
     /// Begins to observe a request that the server has begun to answer at `began`.
-    pub fn begin(database: &'a Database, began: Instant, source: &impl RequestSource) -> ObservedRequest<'a> {
+    pub(crate) fn begin(
+        database: &'a Database,
+        began: Instant,
+        source: &impl RequestSource,
+    ) -> ObservedRequest<'a> {
         let RequestOrigin { protocol, method, address, .. } = source.origin();
         let log = RequestLog::begin(protocol, method, address);
         ObservedRequest { database, began, log, watched: None, tracer: Tracer::none() }
     }
 
     /// Begins a trace. `request` has Cassandra's words for the kind of request.
-    pub fn trace(&mut self, request: &'static str, client: IpAddr) {
+    pub(crate) fn trace(&mut self, request: &'static str, client: IpAddr) {
         self.tracer = Tracer::begin(self.database, request, client);
     }
 
     /// Begins to watch the request, if a sink needs it. It has its permit, and runs next.
-    pub fn watch(&mut self, source: &impl RequestSource) {
+    pub(crate) fn watch(&mut self, source: &impl RequestSource) {
         debug_assert!(self.watched.is_none(), "a request is watched once");
         self.watched = self.database.watch(source.origin());
     }
 
     /// Runs the request with its meter. The caller pins it because it is large, and each layer around it would move it.
-    pub async fn run<T, E: RequestError>(
+    pub(crate) async fn run<T, E: RequestError>(
         &self,
         meter: Arc<RequestMeter>,
         request: Pin<&mut (impl Future<Output = Result<T, E>> + Send)>,
@@ -116,14 +120,14 @@ impl<'a> ObservedRequest<'a> {
     }
 
     /// Adds the notes before the request does its work.
-    pub fn note_start(&self, source: &impl RequestSource) {
+    pub(crate) fn note_start(&self, source: &impl RequestSource) {
         if let Some(watched) = &self.watched {
             watched.note_start(|| source.arguments());
         }
     }
 
     /// Adds the notes after the work.
-    pub fn note_end(
+    pub(crate) fn note_end(
         &self,
         source: &impl RequestSource,
         has_failed: bool,
@@ -135,7 +139,7 @@ impl<'a> ObservedRequest<'a> {
     }
 
     /// Reports the request to all sinks. `bytes_in` is the length of its message, `bytes_out` the length of its reply.
-    pub fn end<E: RequestError>(
+    pub(crate) fn end<E: RequestError>(
         self,
         source: &impl RequestSource,
         error: Option<&E>,
@@ -187,7 +191,12 @@ fn report_error(database: &Database, origin: &RequestOrigin, error: &impl Reques
 
 /// Reports a message that cannot be read, or whose method is unknown, as a failed request. `slot` is the one of the
 /// protocol for them. Names that clients invent must not be in `why`: each text is counted.
-pub fn report_unreadable(database: &Database, slot: RequestSlot, why: &dyn Display, ended: &EndedRequest) {
+pub(crate) fn report_unreadable(
+    database: &Database,
+    slot: RequestSlot,
+    why: &dyn Display,
+    ended: &EndedRequest,
+) {
     database.activity().errors.add(slot.protocol, slot.method, why);
     database.metrics().requests.record(slot.number, ended);
 }

@@ -20,7 +20,7 @@ const VALUE_BYTES_SHOWN: usize = 64;
 const VALUES_SHOWN: usize = 32;
 
 /// Records the steps of a request. A request without the TRACING flag costs nothing.
-pub struct Tracer<'a>(Option<Box<Mutex<OpenTrace<'a>>>>);
+pub(crate) struct Tracer<'a>(Option<Box<Mutex<OpenTrace<'a>>>>);
 
 struct OpenTrace<'a> {
     database: &'a Database,
@@ -32,12 +32,12 @@ struct OpenTrace<'a> {
 
 impl<'a> Tracer<'a> {
     /// Returns the tracer of a request without a trace.
-    pub fn none() -> Tracer<'a> {
+    pub(crate) fn none() -> Tracer<'a> {
         Tracer(None)
     }
 
     /// Begins the trace of a request, which has Cassandra's words for its kind.
-    pub fn begin(database: &'a Database, request: &'static str, client: IpAddr) -> Tracer<'a> {
+    pub(crate) fn begin(database: &'a Database, request: &'static str, client: IpAddr) -> Tracer<'a> {
         let trace = Trace {
             id: append_uuid(database),
             client,
@@ -59,7 +59,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// Records the parameters of a statement.
-    pub fn options(&self, options: &QueryOptions) {
+    pub(crate) fn options(&self, options: &QueryOptions) {
         self.record(|open| {
             open.parameter("consistency_level", options.consistency.to_string());
             open.parameter("serial_consistency_level", options.serial_consistency.to_string());
@@ -74,7 +74,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// Records the statement, and the first step `doing`.
-    pub fn statement(&self, doing: &str, text: &str) {
+    pub(crate) fn statement(&self, doing: &str, text: &str) {
         self.record(|open| {
             open.is_secret = Secrets::of(text, Dialect::Cql3).is_some_and(|secrets| secrets.are_in_values);
             let text = without_secrets(text);
@@ -85,12 +85,12 @@ impl<'a> Tracer<'a> {
     }
 
     /// Records a step.
-    pub fn step(&self, activity: impl FnOnce() -> String) {
+    pub(crate) fn step(&self, activity: impl FnOnce() -> String) {
         self.record(|open| open.step(activity()));
     }
 
     /// Records the outcome.
-    pub fn outcome(&self, outcome: &Outcome) {
+    pub(crate) fn outcome(&self, outcome: &Outcome) {
         self.step(|| match outcome {
             Outcome::Void | Outcome::Warned(_) => "Done".to_owned(),
             Outcome::Rows(rows) => format!("Read {} rows", rows.rows.len()),
@@ -101,7 +101,7 @@ impl<'a> Tracer<'a> {
 
     /// Records why the request failed, if it did, and stores the trace. Returns its id.
     #[inline]
-    pub fn end(self, error: Option<&dyn Display>) -> Option<[u8; 16]> {
+    pub(crate) fn end(self, error: Option<&dyn Display>) -> Option<[u8; 16]> {
         Some(self.0?.into_inner().end(error))
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct Companions {
 
 impl Companions {
     /// Opens the files. Fails if the rows cannot be read without a file that is damaged or missing.
-    pub fn open(data: &Path, descriptor: &Descriptor) -> Result<Companions, SstableError> {
+    pub(crate) fn open(data: &Path, descriptor: &Descriptor) -> Result<Companions, SstableError> {
         let mut damages = Vec::new();
         let statistics = open_statistics(descriptor, &mut damages)?;
         let input = open_data(data, descriptor, &mut damages)?;

@@ -30,7 +30,7 @@ pub(super) enum Compressor {
 
 impl Compressor {
     /// Returns the compressor of a class that a file names. Fails if the releases that can be read did not have it.
-    pub fn of_class(class: &str, file: &Input) -> Result<Compressor, SstableError> {
+    pub(crate) fn of_class(class: &str, file: &Input) -> Result<Compressor, SstableError> {
         match class.rsplit('.').next() {
             Some("SnappyCompressor") => Ok(Compressor::Snappy),
             Some("DeflateCompressor") => Ok(Compressor::Deflate),
@@ -42,7 +42,7 @@ impl Compressor {
     }
 
     /// Decompresses a chunk into `content`, which has the length of the result. Returns why it cannot.
-    pub fn decompress(self, chunk: &[u8], content: &mut [u8]) -> Result<(), String> {
+    pub(crate) fn decompress(self, chunk: &[u8], content: &mut [u8]) -> Result<(), String> {
         let length = match self {
             Compressor::Snappy => {
                 // Checked first, because the crate's error for a short buffer does not say what is wrong.
@@ -98,7 +98,7 @@ pub(super) struct CompressedFile {
 
 impl CompressedFile {
     /// Opens a Data file with its CompressionInfo.
-    pub fn open(data: &Path, info: &Path, format: &Format) -> Result<CompressedFile, SstableError> {
+    pub(crate) fn open(data: &Path, info: &Path, format: &Format) -> Result<CompressedFile, SstableError> {
         let file = File::open(data).map_err(SstableError::io_at(data))?;
         let file_length = file.metadata().map_err(SstableError::io_at(data))?.len();
         let mut input = Input::of_file(info)?;
@@ -152,7 +152,7 @@ impl CompressedFile {
     }
 
     /// Reads the content of a chunk into `content` and checks it. Returns why it cannot be read.
-    pub fn read(&mut self, chunk: usize, content: &mut Vec<u8>) -> Result<(), String> {
+    pub(crate) fn read(&mut self, chunk: usize, content: &mut Vec<u8>) -> Result<(), String> {
         let start = *self.offsets.get(chunk).ok_or("there is no such chunk")?;
         let end = self.offsets.get(chunk + 1).copied().unwrap_or(self.file_length);
         let place = format!("chunk {chunk} at byte {start} of the compressed file");

@@ -77,15 +77,15 @@ pub struct Format {
 }
 
 /// Flags of a column.
-pub mod flags {
+pub(crate) mod flags {
     /// A tombstone.
-    pub const DELETED: u8 = 0x01;
+    pub(crate) const DELETED: u8 = 0x01;
     /// An expiring column.
-    pub const EXPIRING: u8 = 0x02;
+    pub(crate) const EXPIRING: u8 = 0x02;
     /// A counter.
-    pub const COUNTER: u8 = 0x04;
+    pub(crate) const COUNTER: u8 = 0x04;
     /// A range tombstone.
-    pub const RANGE: u8 = 0x10;
+    pub(crate) const RANGE: u8 = 0x10;
 }
 
 /// The format without letters, from which the later ones are derived.
@@ -201,7 +201,7 @@ impl Format {
 }
 
 /// Returns the version with these letters. `None` if there is none that can be read.
-pub fn format_of(letters: &str) -> Option<Format> {
+pub(crate) fn format_of(letters: &str) -> Option<Format> {
     FORMATS.iter().find(|format| format.letters == letters).copied()
 }
 

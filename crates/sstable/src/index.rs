@@ -34,28 +34,28 @@ pub(super) struct IndexEntry {
 
 impl IndexReader {
     /// Opens an Index component.
-    pub fn open(path: &Path, format: Format) -> Result<IndexReader, SstableError> {
+    pub(crate) fn open(path: &Path, format: Format) -> Result<IndexReader, SstableError> {
         let input = Input::of_file(path)?;
         Ok(IndexReader { path: path.to_owned(), input, format, keys: KeyReader::new(format.keys) })
     }
 
     /// Returns the place of the next entry.
-    pub fn place(&self) -> u64 {
+    pub(crate) fn place(&self) -> u64 {
         self.input.position()
     }
 
     /// Goes back to the place of an entry.
-    pub fn go_to(&mut self, place: u64) -> Result<(), SstableError> {
+    pub(crate) fn go_to(&mut self, place: u64) -> Result<(), SstableError> {
         self.input.seek(place)
     }
 
     /// Returns the path of the file.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Returns the next entry. `None` at the end.
-    pub fn next_entry(&mut self) -> Result<Option<IndexEntry>, SstableError> {
+    pub(crate) fn next_entry(&mut self) -> Result<Option<IndexEntry>, SstableError> {
         if self.input.remaining() == 0 {
             return Ok(None);
         }

@@ -59,14 +59,18 @@ pub(super) struct Input {
 
 impl Input {
     /// Opens a file without compression and checksums.
-    pub fn of_file(path: &Path) -> Result<Input, SstableError> {
+    pub(crate) fn of_file(path: &Path) -> Result<Input, SstableError> {
         let file = File::open(path).map_err(SstableError::io_at(path))?;
         let length = file.metadata().map_err(SstableError::io_at(path))?.len();
         Ok(Input::over(path, BlockSource::Plain { file, block_bytes: BLOCK_BYTES, sums: None }, length))
     }
 
     /// Opens a Data file whose blocks have their checksums in the file `crc`.
-    pub fn with_block_sums(path: &Path, crc: &Path, kind: ChecksumKind) -> Result<Input, SstableError> {
+    pub(crate) fn with_block_sums(
+        path: &Path,
+        crc: &Path,
+        kind: ChecksumKind,
+    ) -> Result<Input, SstableError> {
         let mut input = Input::of_file(path)?;
         let mut stored = Input::of_file(crc)?;
         let bytes = stored.i32()?;
@@ -89,7 +93,7 @@ impl Input {
     }
 
     /// Returns whether each block that is read is compared with a checksum.
-    pub fn has_sums(&self) -> bool {
+    pub(crate) fn has_sums(&self) -> bool {
         match &self.blocks {
             BlockSource::Plain { sums, .. } => sums.is_some(),
             BlockSource::Compressed(_) => true,
@@ -98,25 +102,25 @@ impl Input {
     }
 
     /// Returns whether the content is as long as the file. Another file has the length of compressed content.
-    pub fn is_as_long_as_file(&self) -> bool {
+    pub(crate) fn is_as_long_as_file(&self) -> bool {
         !matches!(self.blocks, BlockSource::Compressed(_))
     }
 
     /// Reads on without the checksums of blocks.
-    pub fn forget_block_sums(&mut self) {
+    pub(crate) fn forget_block_sums(&mut self) {
         if let BlockSource::Plain { sums, .. } = &mut self.blocks {
             (*sums, self.unreadable) = (None, None);
         }
     }
 
     /// Reads the content of a compressed file.
-    pub fn of_compressed(path: &Path, file: CompressedFile) -> Input {
+    pub(crate) fn of_compressed(path: &Path, file: CompressedFile) -> Input {
         let length = file.length;
         Input::over(path, BlockSource::Compressed(Box::new(file)), length)
     }
 
     /// Reads bytes that are in memory. Errors have the path.
-    pub fn of_memory(path: &Path, content: Vec<u8>) -> Input {
+    pub(crate) fn of_memory(path: &Path, content: Vec<u8>) -> Input {
         let length = content.len() as u64;
         Input { block: content, ..Input::over(path, BlockSource::Memory, length) }
     }
@@ -134,37 +138,37 @@ impl Input {
     }
 
     /// Returns the position in the content.
-    pub fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.block_start + self.at as u64
     }
 
     /// Returns the number of bytes up to the end of the content.
-    pub fn remaining(&self) -> u64 {
+    pub(crate) fn remaining(&self) -> u64 {
         self.length.saturating_sub(self.position())
     }
 
     /// Returns the length of the content.
-    pub fn length(&self) -> u64 {
+    pub(crate) fn length(&self) -> u64 {
         self.length
     }
 
     /// Returns the error of damage at the present position.
-    pub fn damaged(&self, why: impl Into<String>) -> SstableError {
+    pub(crate) fn damaged(&self, why: impl Into<String>) -> SstableError {
         SstableError::damaged(&self.path, self.position(), why)
     }
 
     /// Returns the error of a file that cannot be read by this release.
-    pub fn unsupported(&self, why: impl Into<String>) -> SstableError {
+    pub(crate) fn unsupported(&self, why: impl Into<String>) -> SstableError {
         SstableError::unsupported(&self.path, why)
     }
 
     /// Returns the path, which errors have.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Moves to a position. Fails if it is after the end.
-    pub fn seek(&mut self, position: u64) -> Result<(), SstableError> {
+    pub(crate) fn seek(&mut self, position: u64) -> Result<(), SstableError> {
         if position > self.length {
             let why = format!("position {position} is after the end at {}", self.length);
             return Err(self.damaged(why));
@@ -181,7 +185,7 @@ impl Input {
     }
 
     /// Skips bytes.
-    pub fn skip(&mut self, count: u64) -> Result<(), SstableError> {
+    pub(crate) fn skip(&mut self, count: u64) -> Result<(), SstableError> {
         if count > self.remaining() {
             return Err(self.ends_early(count));
         }
@@ -264,38 +268,38 @@ impl Input {
     }
 
     /// Reads an unsigned byte.
-    pub fn u8(&mut self) -> Result<u8, SstableError> {
+    pub(crate) fn u8(&mut self) -> Result<u8, SstableError> {
         Ok(u8::from_be_bytes(self.array()?))
     }
 
     /// Reads an unsigned number of two bytes.
-    pub fn u16(&mut self) -> Result<u16, SstableError> {
+    pub(crate) fn u16(&mut self) -> Result<u16, SstableError> {
         Ok(u16::from_be_bytes(self.array()?))
     }
 
     /// Reads a signed number of four bytes.
-    pub fn i32(&mut self) -> Result<i32, SstableError> {
+    pub(crate) fn i32(&mut self) -> Result<i32, SstableError> {
         Ok(i32::from_be_bytes(self.array()?))
     }
 
     /// Reads an unsigned number of four bytes.
-    pub fn u32(&mut self) -> Result<u32, SstableError> {
+    pub(crate) fn u32(&mut self) -> Result<u32, SstableError> {
         Ok(u32::from_be_bytes(self.array()?))
     }
 
     /// Reads a signed number of eight bytes.
-    pub fn i64(&mut self) -> Result<i64, SstableError> {
+    pub(crate) fn i64(&mut self) -> Result<i64, SstableError> {
         Ok(i64::from_be_bytes(self.array()?))
     }
 
     /// Reads an unsigned number of eight bytes.
-    pub fn u64(&mut self) -> Result<u64, SstableError> {
+    pub(crate) fn u64(&mut self) -> Result<u64, SstableError> {
         Ok(u64::from_be_bytes(self.array()?))
     }
 
     /// Reads an unsigned variable-length number (3.x). The leading one bits of the first byte are the number of bytes
     /// after it; its other bits are the highest of the number.
-    pub fn vint(&mut self) -> Result<u64, SstableError> {
+    pub(crate) fn vint(&mut self) -> Result<u64, SstableError> {
         let first = self.u8()?;
         let more = first.leading_ones();
         let mut value = u64::from(first) & (0xFF_u64 >> more);
@@ -306,7 +310,7 @@ impl Input {
     }
 
     /// Reads bytes.
-    pub fn bytes(&mut self, count: u64) -> Result<Bytes, SstableError> {
+    pub(crate) fn bytes(&mut self, count: u64) -> Result<Bytes, SstableError> {
         if count > self.remaining() {
             return Err(self.ends_early(count));
         }
@@ -326,13 +330,13 @@ impl Input {
     }
 
     /// Reads bytes whose length has two bytes before them: keys and names.
-    pub fn short_bytes(&mut self) -> Result<Bytes, SstableError> {
+    pub(crate) fn short_bytes(&mut self) -> Result<Bytes, SstableError> {
         let length = self.u16()?;
         self.bytes(u64::from(length))
     }
 
     /// Reads bytes whose length has four bytes before them: values.
-    pub fn int_bytes(&mut self) -> Result<Bytes, SstableError> {
+    pub(crate) fn int_bytes(&mut self) -> Result<Bytes, SstableError> {
         let length = self.i32()?;
         match u64::try_from(length) {
             Ok(length) => self.bytes(length),
@@ -341,14 +345,14 @@ impl Input {
     }
 
     /// Reads bytes whose length is a variable-length number (3.x).
-    pub fn vint_bytes(&mut self) -> Result<Bytes, SstableError> {
+    pub(crate) fn vint_bytes(&mut self) -> Result<Bytes, SstableError> {
         let length = self.vint()?;
         self.bytes(length)
     }
 
     /// Reads a text as Java's `writeUTF` writes it. Bytes that are not text are replaced, since only names of classes
     /// and options are read.
-    pub fn utf(&mut self) -> Result<String, SstableError> {
+    pub(crate) fn utf(&mut self) -> Result<String, SstableError> {
         Ok(String::from_utf8_lossy(&self.short_bytes()?).into_owned())
     }
 }

@@ -15,12 +15,12 @@ pub(super) struct KeyReader {
 
 impl KeyReader {
     /// Returns the reader of keys in a form.
-    pub fn new(form: KeyForm) -> KeyReader {
+    pub(crate) fn new(form: KeyForm) -> KeyReader {
         KeyReader { form }
     }
 
     /// Reads a key.
-    pub fn read(self, input: &mut Input) -> Result<Bytes, SstableError> {
+    pub(crate) fn read(self, input: &mut Input) -> Result<Bytes, SstableError> {
         let stored = input.short_bytes()?;
         match self.form {
             KeyForm::Bytes => Ok(stored),
@@ -78,7 +78,7 @@ pub(super) struct KeyOrderCheck {
 
 impl KeyOrderCheck {
     /// Returns a check; without a partitioner it accepts all orders.
-    pub fn new(partitioner: Option<PartitionerRef>) -> KeyOrderCheck {
+    pub(crate) fn new(partitioner: Option<PartitionerRef>) -> KeyOrderCheck {
         // The collation of this server differs from the collation of the Java that sorted the keys.
         let partitioner =
             partitioner.filter(|known| !known.class_name().ends_with("CollatingOrderPreservingPartitioner"));
@@ -86,7 +86,7 @@ impl KeyOrderCheck {
     }
 
     /// Takes the next key. Returns what is wrong if it does not come after the one before.
-    pub fn take(&mut self, row_key: &Bytes) -> Result<(), String> {
+    pub(crate) fn take(&mut self, row_key: &Bytes) -> Result<(), String> {
         let Some(partitioner) = &self.partitioner else { return Ok(()) };
         let mut token = Vec::new();
         partitioner.token(row_key, &mut token);
@@ -100,7 +100,7 @@ impl KeyOrderCheck {
     }
 
     /// Forgets the last key, when rows are read from another place.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.last = None;
     }
 }

@@ -49,6 +49,7 @@
 
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(not(test), warn(unreachable_pub))]
 #![warn(missing_docs)]
 
 mod ancestors;

@@ -17,7 +17,7 @@ pub(super) enum TableRows {
 
 impl TableRows {
     /// Returns the content of the file.
-    pub fn input(&self) -> &Input {
+    pub(crate) fn input(&self) -> &Input {
         match self {
             TableRows::Old(rows) => rows.input(),
             TableRows::Modern(rows) => rows.input(),
@@ -25,7 +25,7 @@ impl TableRows {
     }
 
     /// Returns the content of the file. Before rows are read on, [`TableRows::seek`] must follow if it was moved.
-    pub fn input_mut(&mut self) -> &mut Input {
+    pub(crate) fn input_mut(&mut self) -> &mut Input {
         match self {
             TableRows::Old(rows) => rows.input_mut(),
             TableRows::Modern(rows) => rows.input_mut(),
@@ -33,7 +33,7 @@ impl TableRows {
     }
 
     /// Moves to the start of a row.
-    pub fn seek(&mut self, position: u64) -> Result<(), SstableError> {
+    pub(crate) fn seek(&mut self, position: u64) -> Result<(), SstableError> {
         match self {
             TableRows::Old(rows) => rows.seek(position),
             TableRows::Modern(rows) => rows.seek(position),
@@ -41,7 +41,7 @@ impl TableRows {
     }
 
     /// Returns the next unit. `None` at the end of the file.
-    pub fn next_unit(&mut self) -> Result<Option<Unit>, SstableError> {
+    pub(crate) fn next_unit(&mut self) -> Result<Option<Unit>, SstableError> {
         match self {
             TableRows::Old(rows) => rows.next_unit(),
             TableRows::Modern(rows) => rows.next_unit(),
@@ -49,7 +49,7 @@ impl TableRows {
     }
 
     /// Returns the key of the row at a position, and moves there. `None` if it cannot be read.
-    pub fn key_at(&mut self, position: u64) -> Option<Bytes> {
+    pub(crate) fn key_at(&mut self, position: u64) -> Option<Bytes> {
         self.seek(position).ok()?;
         match self {
             TableRows::Old(rows) => rows.read_key().ok(),
@@ -58,7 +58,7 @@ impl TableRows {
     }
 
     /// Returns where the row ends that begins at a position, if the file has its size.
-    pub fn end_of_row(&mut self, position: u64) -> Option<u64> {
+    pub(crate) fn end_of_row(&mut self, position: u64) -> Option<u64> {
         match self {
             TableRows::Old(rows) => rows.end_of_row(position),
             TableRows::Modern(_) => None,

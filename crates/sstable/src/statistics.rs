@@ -204,7 +204,7 @@ fn read_type(input: &mut Input) -> Result<ValueType, SstableError> {
 
 impl ValueType {
     /// Returns the type of a class name.
-    pub fn of_class(class: String) -> ValueType {
+    pub(crate) fn of_class(class: String) -> ValueType {
         let length = fixed_length(&class);
         ValueType { class, length }
     }
@@ -212,7 +212,7 @@ impl ValueType {
 
 impl StoredColumn {
     /// Returns a column with values of a type.
-    pub fn new(name: Bytes, value: ValueType) -> StoredColumn {
+    pub(crate) fn new(name: Bytes, value: ValueType) -> StoredColumn {
         let (class, held) = split_class(&value.class);
         let is_user_type = class == "UserType";
         let is_complex = is_user_type || matches!(class, "ListType" | "SetType" | "MapType");

@@ -1,6 +1,7 @@
 //! The storage of rows: the `Store` trait and its backends.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(not(test), warn(unreachable_pub))]
 #![warn(missing_docs)]
 
 mod capabilities;

@@ -231,7 +231,7 @@ pub(super) struct GatewayArgs {
 impl GatewayArgs {
     /// Returns the plan of one operation's rounds through the gateway.
     #[cfg_attr(not(feature = "driver"), allow(dead_code, reason = "only the driver has such rounds"))]
-    pub fn plan(&self, operation: StressOperation) -> Result<StressPlan, String> {
+    pub(crate) fn plan(&self, operation: StressOperation) -> Result<StressPlan, String> {
         let shape = self.data.shape(self.columns, self.columns);
         let stop = Stop::After(duration(self.seconds)?);
         let plan = self.client.plan(resolve(&self.against)?, &self.data, shape, operation, stop);
@@ -245,11 +245,11 @@ impl GatewayArgs {
 }
 
 impl NativeLoadArgs {
-    pub fn address(&self) -> Result<SocketAddr, String> {
+    pub(crate) fn address(&self) -> Result<SocketAddr, String> {
         resolve(&self.against)
     }
 
-    pub fn round(&self) -> Result<Duration, String> {
+    pub(crate) fn round(&self) -> Result<Duration, String> {
         duration(self.seconds)
     }
 
@@ -287,7 +287,7 @@ pub(super) enum Consistency {
 }
 
 impl LoadArgs {
-    pub fn plan(&self) -> Result<StressPlan, String> {
+    pub(crate) fn plan(&self) -> Result<StressPlan, String> {
         let address = match &self.address {
             Some(address) => resolve(address)?,
             None => resolve(&format!("{}:{}", self.host, self.port))?,
@@ -313,14 +313,14 @@ impl LoadArgs {
 
 impl CompareArgs {
     /// Returns the plan of one operation's rounds against the measured server.
-    pub fn plan(&self, operation: StressOperation) -> Result<StressPlan, String> {
+    pub(crate) fn plan(&self, operation: StressOperation) -> Result<StressPlan, String> {
         let shape = self.data.shape(self.columns, self.batch_columns.min(self.columns));
         let stop = Stop::After(duration(self.seconds)?);
         Ok(self.client.plan(resolve(&self.against)?, &self.data, shape, operation, stop))
     }
 
     /// Returns the number of columns in a slice of a full row.
-    pub fn columns_per_slice(&self) -> u32 {
+    pub(crate) fn columns_per_slice(&self) -> u32 {
         self.data.slice_count.unsigned_abs().min(self.columns)
     }
 }

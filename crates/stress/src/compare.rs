@@ -24,7 +24,7 @@ const OPERATIONS: [(&str, StressOperation); 7] = [
 ];
 
 /// Fills the server, runs the rounds and prints the table.
-pub fn compare(args: &CompareArgs) -> Result<(), String> {
+pub(crate) fn compare(args: &CompareArgs) -> Result<(), String> {
     let (columns, value_size) = (args.columns_per_slice().to_string(), args.data.value_size.to_string());
     let words = ["--columns", &columns, "--value-size", &value_size];
     let do_nothing = DoNothingChild::start(&words, args.busy_poll)?;

@@ -25,7 +25,7 @@ const READ_BYTES: usize = 16 * 1024;
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connects, selects the keyspace and prepares the statement; blocks.
-pub fn open(plan: &StressPlan) -> Result<TcpStream, String> {
+pub(crate) fn open(plan: &StressPlan) -> Result<TcpStream, String> {
     let failed = |error: std::io::Error| format!("connect to {}: {error}", plan.address);
     let mut stream = TcpStream::connect_timeout(&plan.address, OPEN_TIMEOUT).map_err(failed)?;
     stream.set_nodelay(true).map_err(failed)?;
@@ -79,7 +79,7 @@ fn read_blocking(stream: &mut TcpStream, plan: &StressPlan) -> Result<Bytes, Str
 }
 
 /// An open connection during a run.
-pub struct StressConnection<'p> {
+pub(crate) struct StressConnection<'p> {
     plan: &'p StressPlan,
     workload: Workload,
     cutter: MessageCutter,
@@ -97,7 +97,7 @@ struct InFlight {
 
 impl<'p> StressConnection<'p> {
     /// Creates the client of connection number `index`.
-    pub fn new(plan: &'p StressPlan, index: usize) -> StressConnection<'p> {
+    pub(crate) fn new(plan: &'p StressPlan, index: usize) -> StressConnection<'p> {
         StressConnection {
             plan,
             workload: Workload::new(plan.operation, &plan.shape, plan.seed, index),
@@ -110,7 +110,7 @@ impl<'p> StressConnection<'p> {
     }
 
     /// Sends and receives until the budget is used up. A connection that breaks is counted and not replaced.
-    pub async fn drive(
+    pub(crate) async fn drive(
         mut self,
         mut stream: tokio::net::TcpStream,
         budget: &Budget,

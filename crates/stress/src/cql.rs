@@ -8,15 +8,15 @@ use base::model::StatementId;
 use wire::thrift::{MessageKind, TType, Writer};
 
 /// The numbers of markers of INSERT and SELECT. The do-nothing server distinguishes the statements by them.
-pub const INSERT_MARKERS: usize = 3;
-pub const SELECT_MARKERS: usize = 2;
+pub(crate) const INSERT_MARKERS: usize = 3;
+pub(crate) const SELECT_MARKERS: usize = 2;
 
 /// The number of Compression.NONE.
 const NO_COMPRESSION: i32 = 2;
 
 /// A statement that every connection prepares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CqlStatement {
+pub(crate) enum CqlStatement {
     Insert,
     Select,
 }
@@ -33,14 +33,14 @@ impl CqlStatement {
     }
 
     /// Returns the id of the prepared statement: a hash that clients can compute, too.
-    pub fn id(self, target: &StressTarget) -> i32 {
+    pub(crate) fn id(self, target: &StressTarget) -> i32 {
         match StatementId::hash(Some(&target.keyspace), &self.text(target)) {
             StatementId::Hash(id) => id,
             StatementId::Md5(_) => 0,
         }
     }
 
-    pub fn prepare(self, target: &StressTarget, writer: &mut Writer, seqid: i32) {
+    pub(crate) fn prepare(self, target: &StressTarget, writer: &mut Writer, seqid: i32) {
         writer.message_begin(b"prepare_cql3_query", MessageKind::Call, seqid);
         writer.field_string(1, self.text(target).as_bytes());
         writer.field_i32(2, NO_COMPRESSION);
@@ -58,7 +58,7 @@ fn execute(target: &StressTarget, writer: &mut Writer, seqid: i32, id: i32, valu
 }
 
 /// Writes one column with the prepared INSERT.
-pub fn insert(
+pub(crate) fn insert(
     target: &StressTarget,
     writer: &mut Writer,
     seqid: i32,
@@ -71,7 +71,14 @@ pub fn insert(
 }
 
 /// Reads one column with the prepared SELECT.
-pub fn select(target: &StressTarget, writer: &mut Writer, seqid: i32, id: i32, key: &[u8], name: &[u8]) {
+pub(crate) fn select(
+    target: &StressTarget,
+    writer: &mut Writer,
+    seqid: i32,
+    id: i32,
+    key: &[u8],
+    name: &[u8],
+) {
     let values: [_; SELECT_MARKERS] = [key, name];
     execute(target, writer, seqid, id, &values);
 }

@@ -6,7 +6,7 @@ use wire::thrift::{MessageKind, TType, Writer};
 
 /// The API generation of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ThriftDialect {
+pub(crate) enum ThriftDialect {
     /// Each call has a keyspace argument.
     #[value(name = "0.6")]
     Keyed,
@@ -17,7 +17,7 @@ pub enum ThriftDialect {
 
 /// The settings that all calls of a run have in common.
 #[derive(Debug, Clone)]
-pub struct StressTarget {
+pub(crate) struct StressTarget {
     pub dialect: ThriftDialect,
     pub keyspace: String,
     pub column_family: String,
@@ -29,7 +29,7 @@ pub struct StressTarget {
 
 /// A column to write.
 #[derive(Debug, Clone, Copy)]
-pub struct ThriftColumn<'a> {
+pub(crate) struct ThriftColumn<'a> {
     pub name: &'a [u8],
     pub value: &'a [u8],
     /// Microseconds since 1970.
@@ -37,13 +37,13 @@ pub struct ThriftColumn<'a> {
 }
 
 impl StressTarget {
-    pub fn set_keyspace(&self, writer: &mut Writer, seqid: i32) {
+    pub(crate) fn set_keyspace(&self, writer: &mut Writer, seqid: i32) {
         writer.message_begin(b"set_keyspace", MessageKind::Call, seqid);
         writer.field_string(1, self.keyspace.as_bytes());
         writer.stop();
     }
 
-    pub fn insert(&self, writer: &mut Writer, seqid: i32, key: &[u8], column: ThriftColumn) {
+    pub(crate) fn insert(&self, writer: &mut Writer, seqid: i32, key: &[u8], column: ThriftColumn) {
         let id = self.call_begin(writer, b"insert", seqid);
         writer.field_string(id, key);
         let consistency_id = match self.dialect {
@@ -64,7 +64,7 @@ impl StressTarget {
     }
 
     /// Reads one column.
-    pub fn get(&self, writer: &mut Writer, seqid: i32, key: &[u8], name: &[u8]) {
+    pub(crate) fn get(&self, writer: &mut Writer, seqid: i32, key: &[u8], name: &[u8]) {
         let id = self.call_begin(writer, b"get", seqid);
         writer.field_string(id, key);
         self.field_path(writer, id + 1, Some(name));
@@ -72,7 +72,7 @@ impl StressTarget {
     }
 
     /// Reads the first columns of a row, or the last ones.
-    pub fn get_slice(&self, writer: &mut Writer, seqid: i32, key: &[u8], count: i32, reversed: bool) {
+    pub(crate) fn get_slice(&self, writer: &mut Writer, seqid: i32, key: &[u8], count: i32, reversed: bool) {
         let id = self.call_begin(writer, b"get_slice", seqid);
         writer.field_string(id, key);
         self.field_path(writer, id + 1, None);
@@ -88,7 +88,7 @@ impl StressTarget {
     }
 
     /// Writes columns of one row.
-    pub fn batch_mutate<'c>(
+    pub(crate) fn batch_mutate<'c>(
         &self,
         writer: &mut Writer,
         seqid: i32,
@@ -160,7 +160,7 @@ impl StressTarget {
 
 impl ThriftColumn<'_> {
     /// Writes the fields of a Column and its stop.
-    pub fn write(&self, writer: &mut Writer) {
+    pub(crate) fn write(&self, writer: &mut Writer) {
         writer.field_string(1, self.name);
         writer.field_string(2, self.value);
         writer.field_i64(3, self.timestamp);

@@ -23,10 +23,10 @@ use wire::thrift::{ApplicationError, MessageHeader, MessageKind, Reader, WireErr
 const READ_BYTES: usize = 16 * 1024;
 
 /// The start of the line on standard output; the bound address follows.
-pub const LISTENING: &str = "do-nothing ";
+pub(crate) const LISTENING: &str = "do-nothing ";
 
 /// Serves until the process ends.
-pub fn serve(args: &DoNothingArgs) -> Result<(), String> {
+pub(crate) fn serve(args: &DoNothingArgs) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("listen at {}: {error}", args.listen);
     let answers = Arc::new(Answers::new(args.columns, args.value_size));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(failed)?;

@@ -7,14 +7,14 @@ use std::process::{Child, Command, Stdio};
 use super::do_nothing::LISTENING;
 
 /// A do-nothing server in a child process. Dropping this value ends it.
-pub struct DoNothingChild {
+pub(crate) struct DoNothingChild {
     child: Child,
     pub address: SocketAddr,
 }
 
 impl DoNothingChild {
     /// Starts the server with these arguments; with `busy_poll` it keeps a processor awake.
-    pub fn start(words: &[&str], busy_poll: bool) -> Result<DoNothingChild, String> {
+    pub(crate) fn start(words: &[&str], busy_poll: bool) -> Result<DoNothingChild, String> {
         let failed = |error: std::io::Error| format!("start the do-nothing server: {error}");
         let mut child = Command::new(std::env::current_exe().map_err(failed)?)
             .args(["stress", "do-nothing-server", "--listen", "127.0.0.1:0", "--exit-with-stdin"])

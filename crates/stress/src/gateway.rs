@@ -25,7 +25,7 @@ const OPERATIONS: [(&str, StressOperation); 2] =
     [("insert", StressOperation::Insert), ("get", StressOperation::Read)];
 
 /// Fills the rows through the gateway, runs the rounds and prints the table.
-pub fn compare(args: &GatewayArgs) -> Result<(), String> {
+pub(crate) fn compare(args: &GatewayArgs) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let direct = Direct::open(args, runtime.map_err(|error| format!("start a client: {error}"))?)?;
     let filled = run::execute(&args.plan(StressOperation::Populate)?.populating())?;

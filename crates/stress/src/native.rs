@@ -24,7 +24,7 @@ const INSERT: &str = "INSERT INTO stress_native.standard (key, value) VALUES (?,
 const SELECT: &str = "SELECT value FROM stress_native.standard WHERE key = ?";
 
 /// Fills the server, runs the rounds and prints the table.
-pub fn compare(args: &NativeLoadArgs) -> Result<(), String> {
+pub(crate) fn compare(args: &NativeLoadArgs) -> Result<(), String> {
     let words = ["--native", "--value-size", &args.value_size.to_string()];
     let do_nothing = DoNothingChild::start(&words, args.busy_poll)?;
     let server = args.address()?;

@@ -20,11 +20,11 @@ const READ_BYTES: usize = 16 * 1024;
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 mod opcode {
-    pub const ERROR: u8 = 0x00;
-    pub const STARTUP: u8 = 0x01;
-    pub const QUERY: u8 = 0x07;
-    pub const PREPARE: u8 = 0x09;
-    pub const EXECUTE: u8 = 0x0a;
+    pub(super) const ERROR: u8 = 0x00;
+    pub(super) const STARTUP: u8 = 0x01;
+    pub(super) const QUERY: u8 = 0x07;
+    pub(super) const PREPARE: u8 = 0x09;
+    pub(super) const EXECUTE: u8 = 0x0a;
 }
 
 /// Level ONE and no flags.
@@ -49,12 +49,12 @@ fn put_long_string(out: &mut BytesMut, text: &str) {
 }
 
 /// A connection before the run, with one request at a time.
-pub struct NativeClient {
+pub(crate) struct NativeClient {
     stream: TcpStream,
 }
 
 impl NativeClient {
-    pub fn open(address: SocketAddr) -> Result<NativeClient, String> {
+    pub(crate) fn open(address: SocketAddr) -> Result<NativeClient, String> {
         let failed = |error: std::io::Error| format!("connect to {address}: {error}");
         let stream = TcpStream::connect_timeout(&address, OPEN_TIMEOUT).map_err(failed)?;
         stream.set_nodelay(true).map_err(failed)?;
@@ -70,7 +70,7 @@ impl NativeClient {
         Ok(client)
     }
 
-    pub fn query(&mut self, text: &str) -> Result<(), String> {
+    pub(crate) fn query(&mut self, text: &str) -> Result<(), String> {
         self.ask(opcode::QUERY, |out| {
             put_long_string(out, text);
             out.put_slice(&PLAIN);
@@ -79,7 +79,7 @@ impl NativeClient {
     }
 
     /// Prepares a statement. Returns its id.
-    pub fn prepare(&mut self, text: &str) -> Result<Vec<u8>, String> {
+    pub(crate) fn prepare(&mut self, text: &str) -> Result<Vec<u8>, String> {
         let body = self.ask(opcode::PREPARE, |out| put_long_string(out, text))?;
         // The kind of the result and the length of the id precede it.
         body.get(6..22).map(<[u8]>::to_vec).ok_or_else(|| "the reply to PREPARE has no id".to_owned())
@@ -97,7 +97,7 @@ impl NativeClient {
         if header[4] == opcode::ERROR { Err(error_text(&body)) } else { Ok(body) }
     }
 
-    pub fn into_stream(self) -> std::io::Result<TcpStream> {
+    pub(crate) fn into_stream(self) -> std::io::Result<TcpStream> {
         self.stream.set_nonblocking(true)?;
         Ok(self.stream)
     }
@@ -110,7 +110,7 @@ fn error_text(body: &[u8]) -> String {
 
 /// The statement of all requests of a run.
 #[derive(Debug, Clone)]
-pub struct LoadStatement {
+pub(crate) struct LoadStatement {
     pub call: StressCall,
     pub id: Vec<u8>,
     pub rows: u64,
@@ -121,7 +121,7 @@ pub struct LoadStatement {
 }
 
 /// A connection during a run.
-pub struct NativeLoad<'a> {
+pub(crate) struct NativeLoad<'a> {
     statement: &'a LoadStatement,
     output: BytesMut,
     input: BytesMut,
@@ -135,7 +135,7 @@ pub struct NativeLoad<'a> {
 
 impl<'a> NativeLoad<'a> {
     /// Creates connection number `index` with `pipeline` concurrent requests.
-    pub fn new(statement: &'a LoadStatement, pipeline: u32, index: usize) -> NativeLoad<'a> {
+    pub(crate) fn new(statement: &'a LoadStatement, pipeline: u32, index: usize) -> NativeLoad<'a> {
         let streams = i16::try_from(pipeline).unwrap_or(i16::MAX);
         NativeLoad {
             statement,
@@ -148,7 +148,7 @@ impl<'a> NativeLoad<'a> {
     }
 
     /// Sends and receives until the budget is used up. A connection that breaks is counted and not replaced.
-    pub async fn drive(
+    pub(crate) async fn drive(
         mut self,
         mut stream: tokio::net::TcpStream,
         budget: &Budget,

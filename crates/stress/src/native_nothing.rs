@@ -36,7 +36,11 @@ impl Bodies {
 }
 
 /// Serves all connections; returns only an error.
-pub async fn accept(listener: TcpListener, value_bytes: usize, busy_poll: BusyPoll) -> std::io::Result<()> {
+pub(crate) async fn accept(
+    listener: TcpListener,
+    value_bytes: usize,
+    busy_poll: BusyPoll,
+) -> std::io::Result<()> {
     let bodies = Arc::new(Bodies::new(value_bytes));
     loop {
         let (stream, peer) = listener.accept().await?;

@@ -9,7 +9,7 @@ use wire::thrift::{MessageHeader, MessageKind, Reader, TType, WireError, Writer}
 
 /// Why an operation failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StressFailure {
+pub(crate) struct StressFailure {
     /// Failures are counted by kind, such as the name of an exception.
     pub kind: &'static str,
     pub text: String,
@@ -22,7 +22,7 @@ impl From<WireError> for StressFailure {
 }
 
 /// Reads a whole reply. Returns the number of its columns. `call` is `None` for calls that prepare a connection.
-pub fn check(message: &Bytes, call: Option<StressCall>, seqid: i32) -> Result<usize, StressFailure> {
+pub(crate) fn check(message: &Bytes, call: Option<StressCall>, seqid: i32) -> Result<usize, StressFailure> {
     let mut reader = Reader::new(message);
     let header = MessageHeader::read(&mut reader)?;
     if header.seqid != seqid {
@@ -85,7 +85,7 @@ fn first_text(reader: &mut Reader) -> Result<String, WireError> {
 
 /// The encoded result structs, which are constant.
 #[derive(Debug)]
-pub struct Answers {
+pub(crate) struct Answers {
     get: Bytes,
     get_slice: Bytes,
     void: Bytes,
@@ -97,7 +97,7 @@ pub struct Answers {
 
 impl Answers {
     /// Creates replies with this many columns in a slice and this many bytes in a value.
-    pub fn new(columns: u32, value_bytes: usize) -> Answers {
+    pub(crate) fn new(columns: u32, value_bytes: usize) -> Answers {
         let value = vec![b'v'; value_bytes];
         let write_column = |writer: &mut Writer, number: u32| {
             writer.field_struct(1);
@@ -132,7 +132,7 @@ impl Answers {
     }
 
     /// Returns the result struct of a method; `None` for unknown methods.
-    pub fn result(&self, method: &[u8], arguments: &mut Reader) -> Option<&Bytes> {
+    pub(crate) fn result(&self, method: &[u8], arguments: &mut Reader) -> Option<&Bytes> {
         match method {
             b"insert" | b"batch_mutate" | b"remove" | b"set_keyspace" | b"login" => Some(&self.void),
             b"get" => Some(&self.get),

@@ -9,7 +9,7 @@ use super::workload::StressOperation;
 const PERCENTILES: [(&str, f64); 4] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99.9", 99.9)];
 
 /// Returns a line about the rows that were written before measuring.
-pub fn populated(outcome: &RunOutcome) -> String {
+pub(crate) fn populated(outcome: &RunOutcome) -> String {
     let mut text = format!(
         "populated in {:.1} s with {} batches, {:.0}/s\n",
         outcome.elapsed.as_secs_f64(),
@@ -21,7 +21,7 @@ pub fn populated(outcome: &RunOutcome) -> String {
 }
 
 /// Returns the result as aligned lines.
-pub fn text(plan: &StressPlan, outcome: &RunOutcome) -> String {
+pub(crate) fn text(plan: &StressPlan, outcome: &RunOutcome) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(
@@ -61,7 +61,7 @@ fn append_failures(text: &mut String, outcome: &RunOutcome) {
 }
 
 /// Returns the result as one line of JSON.
-pub fn json(plan: &StressPlan, outcome: &RunOutcome) -> String {
+pub(crate) fn json(plan: &StressPlan, outcome: &RunOutcome) -> String {
     let calls = outcome.tally.calls.iter().map(|(call, tally)| {
         let mut fields = vec![
             ("operations", tally.latency.len().to_string()),
@@ -92,7 +92,7 @@ pub fn json(plan: &StressPlan, outcome: &RunOutcome) -> String {
 }
 
 /// Returns the name of an operation in reports.
-pub fn operation_name(operation: StressOperation) -> &'static str {
+pub(crate) fn operation_name(operation: StressOperation) -> &'static str {
     match operation {
         StressOperation::Insert => "insert",
         StressOperation::Read => "read",
@@ -107,19 +107,19 @@ pub fn operation_name(operation: StressOperation) -> &'static str {
 }
 
 /// Returns a JSON object; the values are JSON already.
-pub fn object<'n>(fields: impl IntoIterator<Item = (&'n str, String)>) -> String {
+pub(crate) fn object<'n>(fields: impl IntoIterator<Item = (&'n str, String)>) -> String {
     let fields: Vec<String> =
         fields.into_iter().map(|(name, value)| format!("{}:{value}", string(name))).collect();
     format!("{{{}}}", fields.join(","))
 }
 
 /// Returns a JSON number.
-pub fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     if value.is_finite() { format!("{value:.3}") } else { "null".to_owned() }
 }
 
 /// Returns a JSON string.
-pub fn string(value: &str) -> String {
+pub(crate) fn string(value: &str) -> String {
     let mut text = String::from("\"");
     for letter in value.chars() {
         match letter {

@@ -8,7 +8,7 @@ use base::util::output::{print_line, print_text};
 
 /// The rounds of one operation against one server.
 #[derive(Debug, Default)]
-pub struct Rounds {
+pub(crate) struct Rounds {
     rates: Vec<f64>,
     p50_us: Vec<f64>,
     p99_us: Vec<f64>,
@@ -18,7 +18,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    pub fn add(&mut self, outcome: &RunOutcome) {
+    pub(crate) fn add(&mut self, outcome: &RunOutcome) {
         self.rates.push(outcome.rate());
         for call in outcome.tally.calls.values() {
             self.p50_us.push(call.percentile_us(50.0));
@@ -43,7 +43,7 @@ impl Rounds {
 }
 
 /// The rounds of one operation against both servers.
-pub struct RoundRow {
+pub(crate) struct RoundRow {
     pub name: &'static str,
     /// The rounds that the server is measured against.
     pub limit: Rounds,
@@ -70,7 +70,7 @@ impl RoundRow {
 }
 
 /// Prints the rows: a table, or one line of JSON. `limit` is the name of what the server is measured against.
-pub fn print(limit: &str, rows: &[RoundRow], as_json: bool) {
+pub(crate) fn print(limit: &str, rows: &[RoundRow], as_json: bool) {
     if as_json {
         let limit = limit.replace('-', "_");
         print_line!("{}", object(rows.iter().map(|row| (row.name, row.json(&limit)))));

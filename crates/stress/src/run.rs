@@ -20,7 +20,7 @@ use wire::thrift::frame::Transport;
 
 /// The parameters of a run.
 #[derive(Debug, Clone)]
-pub struct StressPlan {
+pub(crate) struct StressPlan {
     pub address: SocketAddr,
     pub transport: Transport,
     pub target: StressTarget,
@@ -37,20 +37,20 @@ pub struct StressPlan {
 
 /// When a run ends.
 #[derive(Debug, Clone, Copy)]
-pub enum Stop {
+pub(crate) enum Stop {
     Operations(u64),
     After(Duration),
 }
 
 impl StressPlan {
     /// Returns whether the calls exist: CQL 3 has no super columns, and needs set_keyspace.
-    pub fn is_possible(&self) -> bool {
+    pub(crate) fn is_possible(&self) -> bool {
         let is_cql = self.operation.statement().is_some();
         !is_cql || (self.target.dialect == ThriftDialect::Session && self.target.super_column.is_none())
     }
 
     /// Returns the same plan, but writing every column of every row once.
-    pub fn populating(&self) -> StressPlan {
+    pub(crate) fn populating(&self) -> StressPlan {
         let stop = Stop::Operations(self.shape.populate_requests());
         StressPlan { operation: StressOperation::Populate, stop, ..self.clone() }
     }
@@ -58,7 +58,7 @@ impl StressPlan {
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct RunOutcome {
+pub(crate) struct RunOutcome {
     /// From the first request to the last reply.
     pub elapsed: Duration,
     pub tally: ReplyTally,
@@ -66,21 +66,21 @@ pub struct RunOutcome {
 
 impl RunOutcome {
     /// Returns successful operations a second.
-    pub fn rate(&self) -> f64 {
+    pub(crate) fn rate(&self) -> f64 {
         self.tally.succeeded() as f64 / self.elapsed.as_secs_f64()
     }
 }
 
 /// Counts the requests of a run until their number or the time is used up.
 #[derive(Debug)]
-pub struct Budget {
+pub(crate) struct Budget {
     issued: AtomicU64,
     limit: u64,
     deadline: Option<Instant>,
 }
 
 impl Budget {
-    pub fn starting(stop: Stop, start: Instant) -> Budget {
+    pub(crate) fn starting(stop: Stop, start: Instant) -> Budget {
         let (limit, deadline) = match stop {
             Stop::Operations(count) => (count, None),
             Stop::After(duration) => (u64::MAX, Some(start + duration)),
@@ -89,7 +89,7 @@ impl Budget {
     }
 
     /// Returns the number of the next request; `None` if the budget is used up.
-    pub fn take(&self, now: Instant) -> Option<u64> {
+    pub(crate) fn take(&self, now: Instant) -> Option<u64> {
         if self.deadline.is_some_and(|deadline| now >= deadline) {
             return None;
         }
@@ -99,7 +99,7 @@ impl Budget {
 }
 
 /// Opens the connections and runs them until the plan's end.
-pub fn execute(plan: &StressPlan) -> Result<RunOutcome, String> {
+pub(crate) fn execute(plan: &StressPlan) -> Result<RunOutcome, String> {
     let streams = (0..plan.connections).map(|_| connection::open(plan)).collect::<Result<Vec<_>, _>>()?;
     let start = Instant::now();
     let plan = Arc::new(plan.clone());

@@ -10,7 +10,7 @@ use super::workload::StressCall;
 
 /// The counts of one thread, or of several after `merge`.
 #[derive(Debug, Default)]
-pub struct ReplyTally {
+pub(crate) struct ReplyTally {
     /// Successful operations by method.
     pub calls: BTreeMap<StressCall, CallTally>,
     /// Failed operations by kind.
@@ -20,7 +20,7 @@ pub struct ReplyTally {
 }
 
 #[derive(Debug)]
-pub struct CallTally {
+pub(crate) struct CallTally {
     /// Nanoseconds from writing a request to having checked its reply.
     pub latency: Histogram<u64>,
     /// Columns in all replies.
@@ -28,7 +28,7 @@ pub struct CallTally {
 }
 
 #[derive(Debug)]
-pub struct FailureTally {
+pub(crate) struct FailureTally {
     pub count: u64,
     /// Text of the first one.
     pub first: String,
@@ -41,27 +41,27 @@ const LATENCY_DIGITS: u8 = 3;
 const LATENCY_NANOS: (u64, u64) = (100, 120_000_000_000);
 
 impl ReplyTally {
-    pub fn success(&mut self, call: StressCall, latency: Duration, columns: usize) {
+    pub(crate) fn success(&mut self, call: StressCall, latency: Duration, columns: usize) {
         let tally = self.calls.entry(call).or_insert_with(CallTally::new);
         tally.latency.saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
         tally.columns += columns as u64;
     }
 
-    pub fn failure(&mut self, failure: StressFailure) {
+    pub(crate) fn failure(&mut self, failure: StressFailure) {
         let tally =
             self.failures.entry(failure.kind).or_insert(FailureTally { count: 0, first: failure.text });
         tally.count += 1;
     }
 
     /// Counts a connection that ended before the run.
-    pub fn end_of_connection(&mut self, end: Result<(), StressFailure>) {
+    pub(crate) fn end_of_connection(&mut self, end: Result<(), StressFailure>) {
         if let Err(failure) = end {
             self.connections_lost += 1;
             self.failure(failure);
         }
     }
 
-    pub fn merge(&mut self, other: ReplyTally) -> Result<(), String> {
+    pub(crate) fn merge(&mut self, other: ReplyTally) -> Result<(), String> {
         for (call, theirs) in other.calls {
             let ours = self.calls.entry(call).or_insert_with(CallTally::new);
             ours.columns += theirs.columns;
@@ -75,11 +75,11 @@ impl ReplyTally {
         Ok(())
     }
 
-    pub fn succeeded(&self) -> u64 {
+    pub(crate) fn succeeded(&self) -> u64 {
         self.calls.values().map(|call| call.latency.len()).sum()
     }
 
-    pub fn failed(&self) -> u64 {
+    pub(crate) fn failed(&self) -> u64 {
         self.failures.values().map(|failure| failure.count).sum()
     }
 }
@@ -92,16 +92,16 @@ impl CallTally {
     }
 
     /// Returns a percentile of the latency, in microseconds.
-    pub fn percentile_us(&self, percent: f64) -> f64 {
+    pub(crate) fn percentile_us(&self, percent: f64) -> f64 {
         self.latency.value_at_quantile(percent / 100.0) as f64 / 1000.0
     }
 
     /// Returns the longest latency in microseconds.
-    pub fn max_us(&self) -> f64 {
+    pub(crate) fn max_us(&self) -> f64 {
         self.latency.max() as f64 / 1000.0
     }
 
-    pub fn columns_per_call(&self) -> f64 {
+    pub(crate) fn columns_per_call(&self) -> f64 {
         self.columns as f64 / self.latency.len().max(1) as f64
     }
 }

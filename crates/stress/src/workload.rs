@@ -10,15 +10,15 @@ use base::util::SplitMix64;
 use wire::thrift::Writer;
 
 /// Maximum number of rows and columns of a load: keys and names have 9 and 6 digits.
-pub const ROWS_MAX: u64 = 1_000_000_000;
-pub const COLUMNS_MAX: u32 = 1_000_000;
+pub(crate) const ROWS_MAX: u64 = 1_000_000_000;
+pub(crate) const COLUMNS_MAX: u32 = 1_000_000;
 
 /// Maximum number of columns of a batch that fills rows: a few KiB a message.
 const POPULATE_BATCH_COLUMNS: u32 = 100;
 
 /// The operation of a run's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StressOperation {
+pub(crate) enum StressOperation {
     Insert,
     Read,
     Slice,
@@ -38,7 +38,7 @@ pub enum StressOperation {
 
 /// A method of the API that a load calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StressCall {
+pub(crate) enum StressCall {
     Insert,
     Get,
     GetSlice,
@@ -48,7 +48,7 @@ pub enum StressCall {
 }
 
 impl StressCall {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             StressCall::Insert => "insert",
             StressCall::Get => "get",
@@ -62,7 +62,7 @@ impl StressCall {
 
 /// The size of the data and of requests.
 #[derive(Debug, Clone)]
-pub struct WorkloadShape {
+pub(crate) struct WorkloadShape {
     pub rows: u64,
     /// Columns of a row.
     pub columns: u32,
@@ -75,7 +75,7 @@ pub struct WorkloadShape {
 
 impl WorkloadShape {
     /// Returns the number of requests that fill all rows.
-    pub fn populate_requests(&self) -> u64 {
+    pub(crate) fn populate_requests(&self) -> u64 {
         self.rows * u64::from(self.populate_batches())
     }
 
@@ -86,7 +86,7 @@ impl WorkloadShape {
 
 /// The requests of one connection.
 #[derive(Debug)]
-pub struct Workload {
+pub(crate) struct Workload {
     operation: StressOperation,
     shape: WorkloadShape,
     dice: SplitMix64,
@@ -103,7 +103,12 @@ const VALUE_STARTS: usize = 1024;
 
 impl Workload {
     /// Creates the workload of connection number `index`.
-    pub fn new(operation: StressOperation, shape: &WorkloadShape, seed: u64, index: usize) -> Workload {
+    pub(crate) fn new(
+        operation: StressOperation,
+        shape: &WorkloadShape,
+        seed: u64,
+        index: usize,
+    ) -> Workload {
         let mut dice = SplitMix64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ((index as u64) << 32));
         let values = (0..shape.value_bytes + VALUE_STARTS).map(|_| dice.next_number() as u8).collect();
         Workload { operation, shape: shape.clone(), dice, values, timestamp: 0, statement: None }
@@ -118,7 +123,7 @@ impl Workload {
     }
 
     /// Writes request number `number` of the whole run.
-    pub fn write_request(
+    pub(crate) fn write_request(
         &mut self,
         number: u64,
         target: &StressTarget,
@@ -212,7 +217,7 @@ impl Workload {
     }
 
     /// Returns a random column with a value and a timestamp, for requests that are not Thrift.
-    pub fn cell(&mut self) -> ([u8; 10], [u8; 7], &[u8], i64) {
+    pub(crate) fn cell(&mut self) -> ([u8; 10], [u8; 7], &[u8], i64) {
         let (key, name) = self.random_cell();
         let timestamp = self.next_timestamp();
         let start = self.dice.below(VALUE_STARTS as u64) as usize;
@@ -231,12 +236,12 @@ fn value(values: &[u8], start: usize, length: usize) -> &[u8] {
 }
 
 /// Returns `k` and 9 digits.
-pub fn row_key(row: u64) -> [u8; 10] {
+pub(crate) fn row_key(row: u64) -> [u8; 10] {
     numbered(b'k', row)
 }
 
 /// Returns `c` and 6 digits: the order of bytes is the order of numbers.
-pub fn column_name(column: u32) -> [u8; 7] {
+pub(crate) fn column_name(column: u32) -> [u8; 7] {
     numbered(b'c', u64::from(column))
 }
 
@@ -251,7 +256,7 @@ fn numbered<const LENGTH: usize>(letter: u8, mut number: u64) -> [u8; LENGTH] {
 
 impl StressOperation {
     /// Returns the statement that connections prepare first.
-    pub fn statement(self) -> Option<CqlStatement> {
+    pub(crate) fn statement(self) -> Option<CqlStatement> {
         match self {
             StressOperation::CqlInsert => Some(CqlStatement::Insert),
             StressOperation::CqlSelect => Some(CqlStatement::Select),

@@ -40,7 +40,7 @@ impl FamilyNames {
 /// # Errors
 ///
 /// If the arguments cannot be read.
-pub fn family_of_arguments(
+pub(crate) fn family_of_arguments(
     method: &[u8],
     reader: &mut Reader<'_>,
     families: &mut FamilyNames,
@@ -119,7 +119,7 @@ fn statement(reader: &mut Reader<'_>, is_cql3: bool, families: &mut FamilyNames)
 
 /// Adds the column families in a statement's text: the names after FROM, INTO, UPDATE, TRUNCATE, TABLE and COLUMNFAMILY.
 /// Names without quotes are in lower case in CQL 3.
-pub fn families_of_statement(text: &[u8], is_cql3: bool, families: &mut FamilyNames) {
+pub(crate) fn families_of_statement(text: &[u8], is_cql3: bool, families: &mut FamilyNames) {
     const WORDS: [&str; 6] = ["FROM", "INTO", "UPDATE", "TRUNCATE", "TABLE", "COLUMNFAMILY"];
     const SKIPPED: [&str; 5] = ["IF", "NOT", "EXISTS", "TABLE", "COLUMNFAMILY"];
     let text = readable(text);

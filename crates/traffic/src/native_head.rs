@@ -9,11 +9,11 @@ use bytes::Buf;
 use wire::native::ProtocolVersion;
 
 /// The highest bit of the version: the frame is of a server.
-pub const FROM_SERVER: u8 = 0x80;
+pub(crate) const FROM_SERVER: u8 = 0x80;
 
 /// The header of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NativeHead {
+pub(crate) struct NativeHead {
     pub version: ProtocolVersion,
     pub is_from_server: bool,
     pub flags: u8,
@@ -25,11 +25,11 @@ pub struct NativeHead {
 
 /// A version of the protocol that is not known, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnknownVersion(pub u8);
+pub(crate) struct UnknownVersion(pub u8);
 
 impl NativeHead {
     /// Reads the header at the front of the bytes. `Ok(None)` if it is incomplete.
-    pub fn read(bytes: &[u8]) -> Result<Option<NativeHead>, UnknownVersion> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Option<NativeHead>, UnknownVersion> {
         let Some(first) = bytes.first() else { return Ok(None) };
         let number = first & !FROM_SERVER;
         let version = ProtocolVersion::of_number(number).ok_or(UnknownVersion(number))?;
@@ -48,7 +48,7 @@ impl NativeHead {
     }
 
     /// Returns the bytes of the frame.
-    pub fn frame_bytes(&self) -> usize {
+    pub(crate) fn frame_bytes(&self) -> usize {
         self.version.header_bytes() + self.length
     }
 }

@@ -10,14 +10,14 @@ use crate::native_head::NativeHead;
 use wire::native::{ProtocolVersion, RequestCode, ResponseCode, flag};
 
 /// The length of the id of a trace, with which a traced reply begins.
-pub const TRACE_ID_BYTES: usize = 16;
+pub(crate) const TRACE_ID_BYTES: usize = 16;
 
 /// The kind of RESULT that answers PREPARE.
 const RESULT_PREPARED: i32 = 4;
 
 /// A frame, borrowed from a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NativeMessage<'a> {
+pub(crate) struct NativeMessage<'a> {
     pub version: ProtocolVersion,
     pub is_reply: bool,
     pub flags: u8,
@@ -31,7 +31,7 @@ pub struct NativeMessage<'a> {
 
 /// A statement of a request, and where it is in the frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FrameStatement<'a> {
+pub(crate) enum FrameStatement<'a> {
     Text(&'a [u8]),
     /// The id that PREPARE returned.
     Prepared(&'a [u8]),
@@ -39,7 +39,7 @@ pub enum FrameStatement<'a> {
 
 impl<'a> NativeMessage<'a> {
     /// Returns the parts of a whole frame; `None` if the bytes are not one.
-    pub fn read(frame: &'a [u8]) -> Option<NativeMessage<'a>> {
+    pub(crate) fn read(frame: &'a [u8]) -> Option<NativeMessage<'a>> {
         let head = NativeHead::read(frame).ok()??;
         let NativeHead { version, is_from_server: is_reply, flags, stream, opcode, .. } = head;
         if frame.len() != head.frame_bytes() {
@@ -65,12 +65,12 @@ impl<'a> NativeMessage<'a> {
     }
 
     /// Passes the statements of a request to `add`. Statements after one that cannot be read are not passed.
-    pub fn statements(&self, mut add: impl FnMut(FrameStatement<'a>)) {
+    pub(crate) fn statements(&self, mut add: impl FnMut(FrameStatement<'a>)) {
         let _ = self.each_statement(&mut |statement, _| add(statement));
     }
 
     /// Passes the texts of a request's statements with their places in the frame.
-    pub fn texts(&self, mut add: impl FnMut(&'a [u8], Range<usize>)) {
+    pub(crate) fn texts(&self, mut add: impl FnMut(&'a [u8], Range<usize>)) {
         let _ = self.each_statement(&mut |statement, end| {
             if let FrameStatement::Text(text) = statement {
                 add(text, end - text.len()..end);
@@ -79,7 +79,7 @@ impl<'a> NativeMessage<'a> {
     }
 
     /// Passes each statement with the place of its end in the frame. `None` if the statements after one cannot be read.
-    pub fn each_statement(&self, add: &mut impl FnMut(FrameStatement<'a>, usize)) -> Option<()> {
+    pub(crate) fn each_statement(&self, add: &mut impl FnMut(FrameStatement<'a>, usize)) -> Option<()> {
         let mut fields = Fields { rest: self.body };
         let end = self.body_at + self.body.len();
         match RequestCode::of_number(self.opcode)? {
@@ -110,7 +110,7 @@ impl<'a> NativeMessage<'a> {
     }
 
     /// Returns the id in the answer to PREPARE; `None` for other frames.
-    pub fn prepared_id(&self) -> Option<&'a [u8]> {
+    pub(crate) fn prepared_id(&self) -> Option<&'a [u8]> {
         if !self.is_reply || self.opcode != ResponseCode::Result as u8 {
             return None;
         }
@@ -119,13 +119,13 @@ impl<'a> NativeMessage<'a> {
     }
 
     /// Returns where the body starts in the frame.
-    pub fn body_at(&self) -> usize {
+    pub(crate) fn body_at(&self) -> usize {
         self.body_at
     }
 }
 
 /// Returns where a part is in the message that it was cut from. Empty parts are anywhere.
-pub fn place_of(message: &Bytes, part: &Bytes) -> Option<Range<usize>> {
+pub(crate) fn place_of(message: &Bytes, part: &Bytes) -> Option<Range<usize>> {
     if part.is_empty() {
         return Some(0..0);
     }

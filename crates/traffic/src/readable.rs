@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Returns bytes as a text of equal length, in which control characters replace bytes that are not UTF-8: no language has
 /// them, and places in the text are places in the bytes.
-pub fn readable(bytes: &[u8]) -> Cow<'_, str> {
+pub(crate) fn readable(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = str::from_utf8(bytes) {
         return Cow::Borrowed(text);
     }

@@ -21,12 +21,12 @@ const LETTERS: [(TType, &str); 12] = [
 ];
 
 /// Returns the letter of a type of elements. Strings and binaries have the letter of strings.
-pub fn letter_of(ttype: TType) -> &'static str {
+pub(crate) fn letter_of(ttype: TType) -> &'static str {
     LETTERS.iter().find(|(of, _)| *of == ttype).map_or("", |(_, letter)| letter)
 }
 
 /// Returns the type of a letter; `None` if no type has it. `x` is a string too.
-pub fn type_of(json: &Json) -> Option<TType> {
+pub(crate) fn type_of(json: &Json) -> Option<TType> {
     let letter = json.as_str().map(|letter| if letter == "x" { "t" } else { letter })?;
     LETTERS.iter().find(|(_, of)| *of == letter).map(|(ttype, _)| *ttype)
 }

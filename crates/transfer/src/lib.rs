@@ -9,6 +9,7 @@
 //! ```
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(not(test), warn(unreachable_pub))]
 
 pub mod copy;
 pub mod endpoint;

@@ -11,7 +11,7 @@ use base::util::output::print_line;
 use config::Config;
 
 #[derive(Debug, Args)]
-pub struct DoctorArgs {
+pub(crate) struct DoctorArgs {
     /// The subject to examine: a configuration file, a directory, or the HOST:PORT of a server [default: what `serve`
     /// would use]
     ///
@@ -39,7 +39,7 @@ enum Subject<'a> {
 }
 
 /// Prints findings. Fails with their number if there are problems.
-pub fn doctor(args: &DoctorArgs, types: &Types) -> Result<(), String> {
+pub(crate) fn doctor(args: &DoctorArgs, types: &Types) -> Result<(), String> {
     let mut findings = Findings::default();
     match subject_of(args)? {
         Subject::Configuration(file) => {

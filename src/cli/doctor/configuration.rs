@@ -14,7 +14,7 @@ use config::{AuthenticatorKind, Authority, Cluster, CommitLogSync, Config, Note}
 use net::Encryption;
 
 /// Loads a configuration. `None` if it has mistakes, which are then problems.
-pub fn load(file: Option<&Path>, types: &Types, findings: &mut Findings) -> Option<Config> {
+pub(super) fn load(file: Option<&Path>, types: &Types, findings: &mut Findings) -> Option<Config> {
     let name = match file {
         Some(file) => file.display().to_string(),
         None if Path::new(config::FILE_NAME).exists() => config::FILE_NAME.to_owned(),
@@ -45,7 +45,7 @@ pub fn load(file: Option<&Path>, types: &Types, findings: &mut Findings) -> Opti
 }
 
 /// Looks at everything that a configuration names.
-pub fn check(config: &Config, findings: &mut Findings) {
+pub(super) fn check(config: &Config, findings: &mut Findings) {
     check_ports(config, findings);
     check_access(config, findings);
     check_encryption(config, findings);

@@ -19,7 +19,7 @@ use store::StoreError;
 
 /// Looks at a directory. With a configuration, it is the data directory of a server with that.
 /// With `verifies`, every byte is read.
-pub fn check(directory: &Path, config: Option<&Config>, verifies: bool, findings: &mut Findings) {
+pub(super) fn check(directory: &Path, config: Option<&Config>, verifies: bool, findings: &mut Findings) {
     // A server that starts in another directory, such as the service, resolves a relative path differently.
     let given = directory;
     let directory = &std::path::absolute(given).unwrap_or_else(|_| given.to_owned());

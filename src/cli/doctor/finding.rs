@@ -7,7 +7,7 @@ use base::util::output;
 
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
+pub(super) enum Severity {
     /// As it should be.
     Fine,
     /// The server works, but something could be better or is probably not meant.
@@ -18,7 +18,7 @@ pub enum Severity {
 
 /// Something that the doctor has looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub(super) struct Finding {
     pub severity: Severity,
     pub text: String,
     /// The advice how to fix it. Empty if there is nothing to do.
@@ -27,18 +27,18 @@ pub struct Finding {
 
 /// The findings of one look, in its order.
 #[derive(Debug, Default)]
-pub struct Findings(Vec<Finding>);
+pub(super) struct Findings(Vec<Finding>);
 
 impl Findings {
-    pub fn fine(&mut self, text: impl Into<String>) {
+    pub(super) fn fine(&mut self, text: impl Into<String>) {
         self.add(Severity::Fine, text.into(), String::new());
     }
 
-    pub fn advice(&mut self, text: impl Into<String>, remedy: impl Into<String>) {
+    pub(super) fn advice(&mut self, text: impl Into<String>, remedy: impl Into<String>) {
         self.add(Severity::Advice, text.into(), remedy.into());
     }
 
-    pub fn problem(&mut self, text: impl Into<String>, remedy: impl Into<String>) {
+    pub(super) fn problem(&mut self, text: impl Into<String>, remedy: impl Into<String>) {
         self.add(Severity::Problem, text.into(), remedy.into());
     }
 
@@ -47,7 +47,7 @@ impl Findings {
     }
 
     /// Returns how many findings are problems.
-    pub fn problems(&self) -> usize {
+    pub(super) fn problems(&self) -> usize {
         self.count(Severity::Problem)
     }
 
@@ -56,7 +56,7 @@ impl Findings {
     }
 
     /// Prints the findings to standard output.
-    pub fn print(&self) {
+    pub(super) fn print(&self) {
         for finding in &self.0 {
             let (label, style) = match finding.severity {
                 Severity::Fine => ("ok", FINE),
@@ -72,7 +72,7 @@ impl Findings {
     }
 
     /// Returns how many findings there are.
-    pub fn summary(&self) -> String {
+    pub(super) fn summary(&self) -> String {
         let counted = |count: usize, one: &str, many: &str| match count {
             0 => format!("no {many}"),
             1 => format!("1 {one}"),

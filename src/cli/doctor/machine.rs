@@ -15,7 +15,7 @@ const MEMORY_ENOUGH: usize = 512 << 20;
 /// 2026-01-01, in seconds: clocks before it are wrong.
 const FIRST_PLAUSIBLE_S: u64 = 1_767_225_600;
 
-pub fn check(findings: &mut Findings) {
+pub(super) fn check(findings: &mut Findings) {
     check_descriptors(getrlimit(Resource::Nofile).maximum, findings);
     check_memory(process_memory::limit(), findings);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());

@@ -8,4 +8,4 @@ mod machine;
 mod probe;
 mod server;
 
-pub use command::{DoctorArgs, doctor};
+pub(super) use command::{DoctorArgs, doctor};

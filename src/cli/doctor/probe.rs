@@ -26,7 +26,7 @@ const HEALTH: &[u8] = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: c
 
 /// The protocol of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
+pub(super) enum Protocol {
     ThriftFramed,
     ThriftUnframed,
     Native,
@@ -41,7 +41,7 @@ pub enum Protocol {
 ///
 /// # Errors
 /// Why no address of the name can be reached.
-pub fn connect(address: &str) -> Result<(TcpStream, Duration), String> {
+pub(super) fn connect(address: &str) -> Result<(TcpStream, Duration), String> {
     let addresses =
         address.to_socket_addrs().map_err(|error| format!("the name cannot be resolved: {error}"))?;
     let mut why = "the name has no address".to_owned();
@@ -56,7 +56,7 @@ pub fn connect(address: &str) -> Result<(TcpStream, Duration), String> {
 }
 
 /// Detects the protocol of a port.
-pub fn protocol_of(address: &str) -> Protocol {
+pub(super) fn protocol_of(address: &str) -> Protocol {
     let native = ask(address, OPTIONS);
     if let [first, _, _, _, opcode, ..] = native[..]
         && first & IS_ANSWER != 0

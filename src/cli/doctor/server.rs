@@ -21,7 +21,7 @@ const SHOWN_CHARS_MAX: usize = 200;
 ///
 /// # Errors
 /// If this process cannot run the client.
-pub fn check(address: &str, findings: &mut Findings) -> Result<(), String> {
+pub(super) fn check(address: &str, findings: &mut Findings) -> Result<(), String> {
     match probe::connect(address) {
         Ok((_, took)) => findings.fine(format!("{address} accepts connections, within {took:.1?}")),
         Err(why) => {

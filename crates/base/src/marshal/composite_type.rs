@@ -88,7 +88,7 @@ pub(super) fn take<'a>(name: &mut &'a [u8]) -> Option<Result<NameComponent<'a>, 
 
 impl ComponentError {
     /// Returns the old servers' message; the last one has no space before the number.
-    pub fn text(&self, at: usize) -> MarshalError {
+    pub(super) fn text(&self, at: usize) -> MarshalError {
         MarshalError(match self {
             ComponentError::Length => format!("Not enough bytes to read value size of component {at}"),
             ComponentError::Value => format!("Not enough bytes to read value of component {at}"),

@@ -22,7 +22,7 @@ static VIEWS: [TimeUUIDComponent; 2] =
     [TimeUUIDComponent::with_texts_of(Release::V0_7), TimeUUIDComponent::with_texts_of(Release::V2_0)];
 
 impl TimeUUIDComponent {
-    pub const fn with_texts_of(release: Release) -> TimeUUIDComponent {
+    pub(super) const fn with_texts_of(release: Release) -> TimeUUIDComponent {
         TimeUUIDComponent { texts: TimeUUIDType::of_release(release) }
     }
 }

@@ -14,22 +14,22 @@ pub(super) struct Inner {
 }
 
 impl Inner {
-    pub fn new(of: TypeRef) -> Inner {
+    pub(super) fn new(of: TypeRef) -> Inner {
         Inner { of: component_of(of), release: None }
     }
 
     /// Returns the inner type with its view in a release.
-    pub fn at(&self, release: Release) -> Inner {
+    pub(super) fn at(&self, release: Release) -> Inner {
         Inner { of: Arc::clone(&self.of), release: Some(release) }
     }
 
     /// Returns the type of a component whose preceding component has this value.
-    pub fn of_after(&self, previous: &[u8]) -> &TypeRef {
+    pub(super) fn of_after(&self, previous: &[u8]) -> &TypeRef {
         self.of.after(previous).unwrap_or(&self.of)
     }
 
     /// Returns the view of the type of a component whose preceding component has this value.
-    pub fn view_after(&self, previous: &[u8]) -> &dyn AbstractType {
+    pub(super) fn view_after(&self, previous: &[u8]) -> &dyn AbstractType {
         let of = self.of_after(previous);
         match self.release {
             Some(release) => at(&**of, release),
@@ -37,7 +37,7 @@ impl Inner {
         }
     }
 
-    pub fn view(&self) -> &dyn AbstractType {
+    pub(super) fn view(&self) -> &dyn AbstractType {
         match self.release {
             Some(release) => at(&*self.of, release),
             None => &*self.of,

@@ -48,7 +48,7 @@ struct TombstonePart<'a> {
 /// In Cassandra the order in which tombstones arrive decides where tombstones with equal timestamps are cut, and a cut
 /// remains where a covered older tombstone ended. Here tombstones are added in the order of their timestamps.
 #[derive(Debug)]
-pub struct RangeTombstones<'a> {
+pub(super) struct RangeTombstones<'a> {
     /// Sorted ranges, which may touch.
     ranges: Vec<TombstonePart<'a>>,
     comparator: &'a dyn AbstractType,
@@ -57,7 +57,7 @@ pub struct RangeTombstones<'a> {
 impl<'a> RangeTombstones<'a> {
     /// Cuts range tombstones into ranges. `whole` is the deletion of the super column itself, which covers all of its
     /// names.
-    pub fn new(
+    pub(super) fn new(
         deletions: impl Iterator<Item = &'a RangeTombstone>,
         whole: DeletionTime,
         comparator: &'a dyn AbstractType,
@@ -86,7 +86,7 @@ impl<'a> RangeTombstones<'a> {
     }
 
     /// Returns those names, sorted, that are in the range that was found for an earlier one of them.
-    pub fn names_not_searched(&self, names: &[Bytes]) -> Vec<Bytes> {
+    pub(super) fn names_not_searched(&self, names: &[Bytes]) -> Vec<Bytes> {
         let mut sorted: Vec<&Bytes> = names.iter().collect();
         sorted.sort_by(|one, other| self.comparator.compare(one, other));
         sorted.dedup_by(|one, other| self.comparator.compare(one, other).is_eq());

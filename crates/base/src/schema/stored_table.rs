@@ -66,7 +66,7 @@ pub(super) enum ClassForm {
 }
 
 impl ClassForm {
-    pub fn class_of(self, cql_type: &CqlType) -> String {
+    pub(super) fn class_of(self, cql_type: &CqlType) -> String {
         match self {
             ClassForm::Full => cql_type.class_name(),
             ClassForm::ByName => cql_type.class_by_name(),
@@ -88,7 +88,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl StoredTable {
-    pub fn of(table: &TableDef, form: ClassForm) -> StoredTable {
+    pub(super) fn of(table: &TableDef, form: ClassForm) -> StoredTable {
         let of_column = |column: &TableColumn| StoredTableColumn::of(column, form);
         StoredTable {
             partition_key: table.partition_key.iter().map(of_column).collect(),
@@ -99,7 +99,7 @@ impl StoredTable {
     }
 
     /// Returns the table, with user types of the keyspace.
-    pub fn restore(self, keyspace: &KeyspaceDef) -> TableDef {
+    pub(super) fn restore(self, keyspace: &KeyspaceDef) -> TableDef {
         let all = |columns: Vec<StoredTableColumn>, kind: ColumnKind| -> Vec<TableColumn> {
             columns
                 .into_iter()
@@ -166,16 +166,16 @@ impl StoredTableColumn {
 }
 
 impl StoredNames {
-    pub fn of(names: &CompactNames) -> StoredNames {
+    pub(super) fn of(names: &CompactNames) -> StoredNames {
         let CompactNames { partition_key, clustering, value } = names.clone();
         StoredNames { partition_key, clustering, value }
     }
 
-    pub fn restore(self) -> CompactNames {
+    pub(super) fn restore(self) -> CompactNames {
         CompactNames { partition_key: self.partition_key, clustering: self.clustering, value: self.value }
     }
 
-    pub fn is_default(&self) -> bool {
+    pub(super) fn is_default(&self) -> bool {
         self.partition_key.is_empty() && self.clustering.is_empty() && self.value.is_none()
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct StoredUserType {
 }
 
 impl StoredUserType {
-    pub fn of(user_type: &UserType, form: ClassForm) -> StoredUserType {
+    pub(super) fn of(user_type: &UserType, form: ClassForm) -> StoredUserType {
         let field = |(name, cql_type): &(String, CqlType)| (name.clone(), form.class_of(cql_type));
         StoredUserType { name: user_type.name.clone(), fields: user_type.fields.iter().map(field).collect() }
     }

@@ -16,7 +16,7 @@ use store::{CasAnswer, CasCommand, StoreError};
 /// A condition of CQL is on rows of a table, which are columns here, and cannot require that a partition is empty. So
 /// if no columns are expected, the row is read first, and the transaction then only requires that the columns to write
 /// do not exist.
-pub async fn compare_and_set(
+pub(super) async fn compare_and_set(
     link: &Link,
     table: &Table,
     command: CasCommand,

@@ -12,7 +12,7 @@ use store::StoreError;
 
 /// Converts an error of connecting. `Unavailable`: a later attempt may succeed. `Mismatch`: the configuration must be
 /// changed.
-pub fn of_connecting(error: &NewSessionError, has_tls: bool) -> StoreError {
+pub(super) fn of_connecting(error: &NewSessionError, has_tls: bool) -> StoreError {
     match error {
         NewSessionError::EmptyKnownNodesList | NewSessionError::IllegalConfig(_) => {
             StoreError::Mismatch(error.to_string())

@@ -38,12 +38,12 @@ impl Weighter<String, PreparedStatement> for Weight {
 }
 
 /// Prepared statements of clients, by their texts. Statements that are not used are evicted first.
-pub struct ClientStatements {
+pub(super) struct ClientStatements {
     prepared: Cache<String, PreparedStatement, Weight>,
 }
 
 impl ClientStatements {
-    pub fn new() -> ClientStatements {
+    pub(super) fn new() -> ClientStatements {
         let items = usize::try_from(PREPARED_BYTES_MAX / BYTES_OF_A_STATEMENT).unwrap_or(usize::MAX);
         ClientStatements { prepared: Cache::with_weighter(items, PREPARED_BYTES_MAX, Weight) }
     }

@@ -10,7 +10,7 @@ use store::RemoteColumn;
 
 /// Converts the columns of a result or of markers. Results do not say whether a collection is frozen, so that is taken
 /// from the schema.
-pub fn columns(state: &ClusterState, specs: &[ColumnSpec<'_>]) -> Vec<RemoteColumn> {
+pub(super) fn columns(state: &ClusterState, specs: &[ColumnSpec<'_>]) -> Vec<RemoteColumn> {
     let column = |spec: &ColumnSpec<'_>| {
         let (keyspace, table) = (spec.table_spec().ks_name(), spec.table_spec().table_name());
         let cql_type = cql_type(spec.typ());

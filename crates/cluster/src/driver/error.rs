@@ -7,7 +7,7 @@ use scylla::errors::{
 use store::StoreError;
 
 /// Converts the error of a request.
-pub fn of_execution(error: ExecutionError) -> StoreError {
+pub(super) fn of_execution(error: ExecutionError) -> StoreError {
     match error {
         ExecutionError::LastAttemptError(attempt) => of_attempt(attempt),
         ExecutionError::RequestTimeout(limit) => {
@@ -24,7 +24,7 @@ pub fn of_execution(error: ExecutionError) -> StoreError {
 }
 
 /// Converts the error of preparing a statement.
-pub fn of_prepare(error: PrepareError) -> StoreError {
+pub(super) fn of_prepare(error: PrepareError) -> StoreError {
     match error {
         PrepareError::AllAttemptsFailed { first_attempt } => of_attempt(first_attempt),
         PrepareError::ConnectionPoolError(_) => no_node(&error),
@@ -33,7 +33,7 @@ pub fn of_prepare(error: PrepareError) -> StoreError {
 }
 
 /// Converts the error of waiting for schema agreement: `TimedOut` if the node that changed the schema was lost.
-pub fn of_agreement(error: &SchemaAgreementError) -> StoreError {
+pub(super) fn of_agreement(error: &SchemaAgreementError) -> StoreError {
     match error {
         SchemaAgreementError::RequestError(_)
         | SchemaAgreementError::RequiredHostAbsent(_)

@@ -18,7 +18,7 @@ use store::StoreError;
 
 /// The tables of a keyspace on the cluster, with their columns, and which of them have an index.
 #[derive(Debug, Default)]
-pub struct KnownTables {
+pub(super) struct KnownTables {
     tables: BTreeMap<String, BTreeMap<String, Column>>,
     indexed: BTreeSet<String>,
 }
@@ -48,7 +48,7 @@ impl fmt::Display for Column {
 }
 
 impl KnownTables {
-    pub async fn of(link: &Link, keyspace: &str) -> Result<KnownTables, StoreError> {
+    pub(super) async fn of(link: &Link, keyspace: &str) -> Result<KnownTables, StoreError> {
         let name = || Values::default().bytes(Bytes::copy_from_slice(keyspace.as_bytes()));
         let columns = "SELECT table_name, column_name, kind, position, type, clustering_order FROM \
                        system_schema.columns WHERE keyspace_name = ?";
@@ -69,15 +69,15 @@ impl KnownTables {
         Ok(known)
     }
 
-    pub fn has(&self, table: &str) -> bool {
+    pub(super) fn has(&self, table: &str) -> bool {
         self.tables.contains_key(table)
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.tables.is_empty()
     }
 
-    pub fn is_indexed(&self, table: &str) -> bool {
+    pub(super) fn is_indexed(&self, table: &str) -> bool {
         self.indexed.contains(table)
     }
 
@@ -86,7 +86,7 @@ impl KnownTables {
     ///
     /// # Errors
     /// `Mismatch` if a column is missing or has another type, or the table has another key.
-    pub fn check(&self, table: &Table) -> Result<(), StoreError> {
+    pub(super) fn check(&self, table: &Table) -> Result<(), StoreError> {
         let Some(existing) = self.tables.get(&table.cf.name) else { return Ok(()) };
         let wanted = wanted(table);
         for (name, wanted) in &wanted {
@@ -157,7 +157,7 @@ fn text(bytes: &Bytes) -> String {
 
 /// Creates a keyspace and its tables if the cluster lacks them, and applies changes. `before` is the definition that
 /// this gateway knew before.
-pub async fn create_missing(
+pub(super) async fn create_missing(
     link: &Link,
     keyspace: &KeyspaceDef,
     before: Option<&KeyspaceDef>,

@@ -297,7 +297,7 @@ impl Link {
 ///
 /// # Errors
 /// `Io` if it has no rows.
-pub fn page_of(result: QueryResult) -> Result<QueryRowsResult, StoreError> {
+pub(super) fn page_of(result: QueryResult) -> Result<QueryRowsResult, StoreError> {
     result.into_rows_result().map_err(|error| StoreError::Io(error.to_string()))
 }
 
@@ -318,7 +318,7 @@ fn with_port(point: &str) -> String {
 }
 
 /// Converts a consistency level.
-pub fn level(consistency: ConsistencyLevel) -> Consistency {
+pub(super) fn level(consistency: ConsistencyLevel) -> Consistency {
     match consistency {
         ConsistencyLevel::Zero | ConsistencyLevel::Any => Consistency::Any,
         ConsistencyLevel::One => Consistency::One,
@@ -335,7 +335,7 @@ pub fn level(consistency: ConsistencyLevel) -> Consistency {
 }
 
 /// Returns the serial consistency level of a conditional update.
-pub fn serial_level(consistency: ConsistencyLevel) -> SerialConsistency {
+pub(super) fn serial_level(consistency: ConsistencyLevel) -> SerialConsistency {
     match consistency {
         ConsistencyLevel::LocalSerial => SerialConsistency::LocalSerial,
         _ => SerialConsistency::Serial,

@@ -27,7 +27,7 @@ use super::values::{Value, Values};
 use store::StoreError;
 
 /// The keyspace of the gateways' own data.
-pub const KEYSPACE: &str = "thriftstore";
+pub(super) const KEYSPACE: &str = "thriftstore";
 
 // Two gateways that start for the first time may both create these tables. The ids make both statements create the same
 // table.
@@ -57,14 +57,14 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The metadata records, with the version that this gateway has read last.
 #[derive(Debug, Default)]
-pub struct MetadataRecords {
+pub(super) struct MetadataRecords {
     /// The version when this gateway last read all records, or changed some.
     version_read: Mutex<i64>,
 }
 
 impl MetadataRecords {
     /// Creates the keyspace and its tables if they do not exist.
-    pub async fn set_up(link: &Link, replication: &str) -> Result<(), StoreError> {
+    pub(super) async fn set_up(link: &Link, replication: &str) -> Result<(), StoreError> {
         let tables = link
             .ask(
                 "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?",
@@ -82,14 +82,14 @@ impl MetadataRecords {
 
     /// Reads all metadata records, and remembers their version. A change whose result is unknown is settled by this
     /// read: it is either visible, or will never be applied.
-    pub async fn all(&self, link: &Link) -> Result<Vec<(String, Bytes)>, StoreError> {
+    pub(super) async fn all(&self, link: &Link) -> Result<Vec<(String, Bytes)>, StoreError> {
         let (version, records) = read(link).await?;
         *self.version_read.lock() = version;
         Ok(records)
     }
 
     /// Returns the version on the cluster.
-    pub async fn version(&self, link: &Link) -> Result<i64, StoreError> {
+    pub(super) async fn version(&self, link: &Link) -> Result<i64, StoreError> {
         let rows = link
             .ask(
                 "SELECT version FROM thriftstore.notes WHERE scope = ? LIMIT 1",
@@ -103,7 +103,7 @@ impl MetadataRecords {
     ///
     /// # Errors
     /// `SchemaDisagreement` if another gateway has changed records since this one has read them.
-    pub async fn check_newest(&self, link: &Link) -> Result<(), StoreError> {
+    pub(super) async fn check_newest(&self, link: &Link) -> Result<(), StoreError> {
         let newest = self.version(link).await?;
         if newest == *self.version_read.lock() { Ok(()) } else { Err(changed_by_another()) }
     }
@@ -113,7 +113,11 @@ impl MetadataRecords {
     /// # Errors
     /// `SchemaDisagreement` if another gateway has changed records since this one has read them, `TimedOut` if it is
     /// unknown whether the change was applied.
-    pub async fn change(&self, link: &Link, records: Vec<(String, Option<Bytes>)>) -> Result<(), StoreError> {
+    pub(super) async fn change(
+        &self,
+        link: &Link,
+        records: Vec<(String, Option<Bytes>)>,
+    ) -> Result<(), StoreError> {
         let seen = *self.version_read.lock();
         for attempt in 1.. {
             match self.try_change(link, seen, &records).await {
@@ -203,13 +207,13 @@ fn changed_by_another() -> StoreError {
 
 /// The lock for changes of tables, which one gateway holds at a time: if two created a table at the same time, two
 /// different tables would exist.
-pub struct TablesLock {
+pub(super) struct TablesLock {
     owner: Uuid,
 }
 
 impl TablesLock {
     /// Takes the lock, and waits while another gateway has it.
-    pub async fn take(link: &Link) -> Result<TablesLock, StoreError> {
+    pub(super) async fn take(link: &Link) -> Result<TablesLock, StoreError> {
         let lock = TablesLock { owner: Uuid::new_v4() };
         let began = Instant::now();
         while began.elapsed() < LOCK_TIMEOUT {
@@ -229,7 +233,7 @@ impl TablesLock {
 
     /// Renews the lock until the future is dropped. Returns an error if the lock is lost: the change that it protects
     /// must stop then.
-    pub async fn renew_until_lost(&self, link: &Link) -> StoreError {
+    pub(super) async fn renew_until_lost(&self, link: &Link) -> StoreError {
         let mut failures = 0;
         loop {
             tokio::time::sleep(LOCK_RENEWAL).await;
@@ -255,7 +259,7 @@ impl TablesLock {
     ///
     /// This is tried several times, since gateways that try to take the lock at the same time can make it fail. If it
     /// fails, other gateways wait until the lock expires.
-    pub async fn release(self, link: &Link) {
+    pub(super) async fn release(self, link: &Link) {
         let text = "DELETE FROM thriftstore.locks WHERE name = ? IF owner = ?";
         let releasing = async {
             while let Err(error) = link.ask(text, self.values()).await {

@@ -12,23 +12,23 @@ const PAGE_BYTES: usize = 4 * 1024 * 1024;
 
 /// The size of the next page.
 #[derive(Debug)]
-pub struct Paging {
+pub(super) struct Paging {
     rows: usize,
 }
 
 impl Paging {
     /// Returns the size of the first page of a read of `wanted` rows.
-    pub fn of(wanted: usize) -> Paging {
+    pub(super) fn of(wanted: usize) -> Paging {
         Paging { rows: wanted.clamp(1, ROWS_FIRST) }
     }
 
     /// Returns the number of rows to request next.
-    pub fn rows(&self) -> i32 {
+    pub(super) fn rows(&self) -> i32 {
         i32::try_from(self.rows).unwrap_or(i32::MAX)
     }
 
     /// Adjusts the size to the rows of a page. `wanted` is the number of rows that are still to be read.
-    pub fn learn(&mut self, page: &QueryRowsResult, wanted: usize) {
+    pub(super) fn learn(&mut self, page: &QueryRowsResult, wanted: usize) {
         self.fit(page.rows_num(), page.rows_bytes_size(), wanted);
     }
 

@@ -26,7 +26,7 @@ const NAMES_AT_ONCE: usize = 100;
 ///
 /// # Errors
 /// `Invalid` if the result is too large.
-pub async fn read(
+pub(super) async fn read(
     link: &Link,
     table: &Table,
     key: &Bytes,
@@ -49,7 +49,7 @@ pub async fn read(
 }
 
 /// Collects the columns of a read.
-pub struct GatheredColumns {
+pub(super) struct GatheredColumns {
     count: usize,
     is_of_supers: bool,
     cells: Vec<Cell>,
@@ -59,7 +59,7 @@ pub struct GatheredColumns {
 }
 
 impl GatheredColumns {
-    pub fn new(is_of_supers: bool, count: usize) -> GatheredColumns {
+    pub(super) fn new(is_of_supers: bool, count: usize) -> GatheredColumns {
         GatheredColumns { count, is_of_supers, cells: Vec::new(), supers: Vec::new(), bytes: 0 }
     }
 
@@ -94,7 +94,7 @@ impl GatheredColumns {
         }
     }
 
-    pub fn add(&mut self, found: FoundCell) {
+    pub(super) fn add(&mut self, found: FoundCell) {
         let name = match found.super_column {
             Some(name) if self.is_of_supers => name,
             _ => {
@@ -123,7 +123,7 @@ impl GatheredColumns {
     }
 
     /// Returns the columns. In a reversed slice of super columns, the columns of each are in ascending order.
-    pub fn columns(mut self, is_reversed: bool) -> RowColumns {
+    pub(super) fn columns(mut self, is_reversed: bool) -> RowColumns {
         if !self.is_of_supers {
             return RowColumns::Cells(self.cells);
         }

@@ -13,7 +13,7 @@ use store::StoreError;
 
 /// The retry policy. Each write has a policy of its own, which records whether the write may have been applied.
 #[derive(Debug, Clone, Default)]
-pub struct Retries {
+pub(super) struct Retries {
     may_be_applied: Arc<AtomicBool>,
 }
 
@@ -22,7 +22,7 @@ impl Retries {
     ///
     /// The driver returns the error of the last node. If that node refused the write but an earlier one may have
     /// applied it, the error is `TimedOut`.
-    pub fn error_of_write(&self, error: StoreError) -> StoreError {
+    pub(super) fn error_of_write(&self, error: StoreError) -> StoreError {
         if !self.may_be_applied.load(Ordering::Relaxed) {
             return error;
         }

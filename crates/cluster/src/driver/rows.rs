@@ -9,11 +9,11 @@ use base::model::{Cell, CellKind};
 use store::StoreError;
 
 /// A value of a result's row. `None` is null.
-pub type Field = Option<Bytes>;
+pub(super) type Field = Option<Bytes>;
 
 /// A column in a result, with the row and the super column it is in.
 #[derive(Debug)]
-pub struct FoundCell {
+pub(super) struct FoundCell {
     /// The row's key if it was selected, otherwise empty.
     pub key: Bytes,
     /// The super column it is in, if any.
@@ -23,7 +23,7 @@ pub struct FoundCell {
 
 /// Decodes the rows of a result.
 #[derive(Debug, Clone, Copy)]
-pub struct AnswerReader<'a> {
+pub(super) struct AnswerReader<'a> {
     pub table: &'a Table,
     /// Whether the row's key is the first value.
     pub has_key: bool,
@@ -33,7 +33,7 @@ pub struct AnswerReader<'a> {
 
 impl AnswerReader<'_> {
     /// Returns the cells of a page. Rows without a value, which CQL clients can write, are skipped.
-    pub fn cells(&self, page: &QueryRowsResult) -> Result<Vec<FoundCell>, StoreError> {
+    pub(super) fn cells(&self, page: &QueryRowsResult) -> Result<Vec<FoundCell>, StoreError> {
         let mut cells = Vec::with_capacity(page.rows_num());
         let rows = page.rows::<ColumnIterator>().map_err(unreadable)?;
         for row in rows {
@@ -68,7 +68,7 @@ impl AnswerReader<'_> {
 }
 
 /// Returns the first value of every row of a page.
-pub fn keys(page: &QueryRowsResult) -> Result<Vec<Bytes>, StoreError> {
+pub(super) fn keys(page: &QueryRowsResult) -> Result<Vec<Bytes>, StoreError> {
     let mut keys = Vec::with_capacity(page.rows_num());
     for row in page.rows::<ColumnIterator>().map_err(unreadable)? {
         keys.extend(fields(row.map_err(unreadable)?)?.into_iter().next().flatten());
@@ -77,7 +77,7 @@ pub fn keys(page: &QueryRowsResult) -> Result<Vec<Bytes>, StoreError> {
 }
 
 /// Returns all values of a page's rows.
-pub fn all(page: &QueryRowsResult) -> Result<Vec<Vec<Field>>, StoreError> {
+pub(super) fn all(page: &QueryRowsResult) -> Result<Vec<Vec<Field>>, StoreError> {
     page.rows::<ColumnIterator>().map_err(unreadable)?.map(|row| fields(row.map_err(unreadable)?)).collect()
 }
 
@@ -87,17 +87,17 @@ fn fields(row: ColumnIterator<'_, '_>) -> Result<Vec<Field>, StoreError> {
 }
 
 /// Returns the first value of the first row.
-pub fn first(rows: Vec<Vec<Field>>) -> Field {
+pub(super) fn first(rows: Vec<Vec<Field>>) -> Field {
     rows.into_iter().next().and_then(|row| row.into_iter().next().flatten())
 }
 
 /// Returns whether a transaction was applied: the first value of its result.
-pub fn is_applied(rows: Vec<Vec<Field>>) -> bool {
+pub(super) fn is_applied(rows: Vec<Vec<Field>>) -> bool {
     first(rows).is_some_and(|applied| applied.as_ref() == [1])
 }
 
 /// Decodes a number of four or eight bytes.
-pub fn number(bytes: &[u8]) -> Option<i64> {
+pub(super) fn number(bytes: &[u8]) -> Option<i64> {
     match bytes.len() {
         4 => bytes.try_into().ok().map(|bytes| i64::from(i32::from_be_bytes(bytes))),
         8 => bytes.try_into().ok().map(i64::from_be_bytes),

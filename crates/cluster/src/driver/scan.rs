@@ -25,7 +25,7 @@ struct RingRange {
 
 /// Reads rows of a table.
 #[derive(Clone, Copy)]
-pub struct Scan<'a> {
+pub(super) struct Scan<'a> {
     pub link: &'a Link,
     pub table: &'a Table,
     pub partitioner: &'a dyn Partitioner,
@@ -34,7 +34,7 @@ pub struct Scan<'a> {
 
 impl Scan<'_> {
     /// Returns the rows of a range that have live columns, each with the selected columns.
-    pub async fn rows(&self, command: &RangeCommand) -> Result<Vec<Row>, StoreError> {
+    pub(super) async fn rows(&self, command: &RangeCommand) -> Result<Vec<Row>, StoreError> {
         let mut found = Vec::new();
         for range in self.ring_ranges(&command.bounds, &command.read)? {
             let room = command.max_rows.saturating_sub(found.len());
@@ -51,7 +51,7 @@ impl Scan<'_> {
     }
 
     /// Returns the keys of rows that an index finds.
-    pub async fn indexed_keys(&self, lookup: &IndexLookup) -> Result<Vec<Bytes>, StoreError> {
+    pub(super) async fn indexed_keys(&self, lookup: &IndexLookup) -> Result<Vec<Bytes>, StoreError> {
         let mut found = Vec::new();
         for range in self.ring_ranges(&lookup.bounds, &lookup.read)? {
             let values =

@@ -20,7 +20,7 @@ const ESTIMATES: &str = "SELECT table_name, range_start, range_end, partitions_c
 
 /// Returns the inner boundaries of parts with about `keys_per_split` rows each, over all tables of some keyspaces. None
 /// for partitioners that keep the order of keys, since the distribution of rows within a range is not known then.
-pub async fn splits(
+pub(super) async fn splits(
     link: &Link,
     partitioner: &dyn Partitioner,
     keyspaces: Vec<String>,

@@ -11,13 +11,13 @@ use store::StoreError;
 
 /// The tables that have been used, by keyspace and name.
 #[derive(Debug, Default)]
-pub struct Tables {
+pub(super) struct Tables {
     by_name: RwLock<HashMap<String, HashMap<String, Arc<Table>>>>,
 }
 
 impl Tables {
     /// Returns the table of a column family with this definition.
-    pub fn of(&self, cf: &Arc<CfDef>) -> Result<Arc<Table>, StoreError> {
+    pub(super) fn of(&self, cf: &Arc<CfDef>) -> Result<Arc<Table>, StoreError> {
         let known = self.by_name.read().get(&cf.keyspace).and_then(|tables| tables.get(&cf.name)).cloned();
         if let Some(table) = known.filter(|table| Arc::ptr_eq(&table.cf, cf)) {
             return Ok(table);
@@ -29,7 +29,7 @@ impl Tables {
     }
 
     /// Forgets the table of a column family that was dropped or has another definition.
-    pub fn forget(&self, cf: &CfDef) {
+    pub(super) fn forget(&self, cf: &CfDef) {
         if let Some(tables) = self.by_name.write().get_mut(&cf.keyspace) {
             tables.remove(&cf.name);
         }

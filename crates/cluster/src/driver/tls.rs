@@ -17,7 +17,7 @@ use store::StoreError;
 ///
 /// # Errors
 /// `Mismatch` if a file cannot be read or used.
-pub fn encrypt(builder: SessionBuilder, tls: &ClusterTls) -> Result<SessionBuilder, StoreError> {
+pub(super) fn encrypt(builder: SessionBuilder, tls: &ClusterTls) -> Result<SessionBuilder, StoreError> {
     Ok(builder.tls_context(Some(Arc::new(client_config(tls)?))))
 }
 

@@ -7,7 +7,7 @@ use base::partitioner::Partitioner;
 use store::StoreError;
 
 /// Encodes a token as the type that tokens of the cluster's partitioner have in CQL.
-pub fn token_value(partitioner: &dyn Partitioner, token: &[u8]) -> Result<Bytes, StoreError> {
+pub(super) fn token_value(partitioner: &dyn Partitioner, token: &[u8]) -> Result<Bytes, StoreError> {
     let text = partitioner.token_text(token);
     let wrong_token =
         || StoreError::Invalid(format!("{text} is not a token of {}", partitioner.class_name()));

@@ -37,7 +37,7 @@ const STEPS_AT_ONCE: usize = 65_000;
 const LATE_S: i32 = 2;
 
 /// A statement on a table, with its values.
-pub struct Step {
+pub(super) struct Step {
     pub table: Arc<Table>,
     pub shape: Shape,
     pub values: Values,
@@ -45,7 +45,7 @@ pub struct Step {
 
 /// Runs mutations as statements, at one consistency level.
 #[derive(Clone, Copy)]
-pub struct MutationWriter<'a> {
+pub(super) struct MutationWriter<'a> {
     pub link: &'a Link,
     pub tables: &'a Tables,
     pub behaviour: &'a Behaviour,
@@ -56,7 +56,7 @@ pub struct MutationWriter<'a> {
 impl MutationWriter<'_> {
     /// Applies mutations concurrently, each as one batch. If several fail, the first error is returned. All mutations
     /// are tried, as by the old servers.
-    pub async fn apply(&self, mutations: Vec<Mutation>) -> Result<(), StoreError> {
+    pub(super) async fn apply(&self, mutations: Vec<Mutation>) -> Result<(), StoreError> {
         if let [_] = &mutations[..] {
             for mutation in mutations {
                 self.apply_one(mutation).await?;
@@ -74,7 +74,7 @@ impl MutationWriter<'_> {
     }
 
     /// Applies mutations as one logged batch: eventually all of them or none.
-    pub async fn apply_logged(&self, mutations: Vec<Mutation>) -> Result<(), StoreError> {
+    pub(super) async fn apply_logged(&self, mutations: Vec<Mutation>) -> Result<(), StoreError> {
         let mut steps = Vec::new();
         for mutation in mutations {
             self.add_steps(mutation, &mut steps)?;
@@ -209,7 +209,7 @@ fn delete_shape(table: &Table) -> Shape {
 }
 
 /// Appends the names of a column to values.
-pub fn at_column(values: Values, table: &Table, super_column: Option<&Bytes>, name: &Bytes) -> Values {
+pub(super) fn at_column(values: Values, table: &Table, super_column: Option<&Bytes>, name: &Bytes) -> Values {
     match &table.inner {
         Some(inner) => {
             let holder = super_column.map(|name| table.outer.encode(name)).unwrap_or_default();

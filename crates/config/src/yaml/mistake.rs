@@ -79,6 +79,6 @@ impl YamlMistake {
 }
 
 /// The shapes of values, in words for messages.
-pub const SCALAR: &str = "a single value";
-pub const LIST: &str = "a list";
-pub const MAP: &str = "a mapping";
+pub(crate) const SCALAR: &str = "a single value";
+pub(crate) const LIST: &str = "a list";
+pub(crate) const MAP: &str = "a mapping";

@@ -4,6 +4,6 @@ mod mistake;
 mod node;
 mod reader;
 
-pub use mistake::{LIST, MAP, SCALAR, YamlMistake};
-pub use node::{Entry, YamlContent, YamlNode};
-pub use reader::read;
+pub(crate) use mistake::{LIST, MAP, SCALAR, YamlMistake};
+pub(crate) use node::{Entry, YamlContent, YamlNode};
+pub(crate) use reader::read;

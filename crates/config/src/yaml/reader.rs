@@ -18,7 +18,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Parses a file. Of several entries with one key in a mapping the last one counts, as in the old servers; `repeated` gets
 /// the keys of the others.
-pub fn read(source: &SourceText, repeated: &mut Vec<Text>) -> Result<YamlNode, Misplaced> {
+pub(crate) fn read(source: &SourceText, repeated: &mut Vec<Text>) -> Result<YamlNode, Misplaced> {
     if source.text.len() > FILE_BYTES_MAX {
         return Err((TextSpan::default(), YamlMistake::TooLarge));
     }

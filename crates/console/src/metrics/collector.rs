@@ -11,7 +11,7 @@ use super::table::{METRICS, MetricKind, MetricRow, MetricSample, SampleValue};
 
 /// The readings of one scrape, for the library.
 #[derive(Debug)]
-pub struct MetricsCollector(pub Readings);
+pub(super) struct MetricsCollector(pub Readings);
 
 impl Collector for MetricsCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), Error> {

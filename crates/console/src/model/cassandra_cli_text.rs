@@ -20,7 +20,7 @@ const GC_GRACE_S: i32 = 864_000;
 const WORD_SIGNS: &str = "_-";
 
 /// Returns the model and its sample data as a script of cassandra-cli.
-pub async fn cassandra_cli_text(open: &OpenSketch, catalog: &Catalog) -> Script {
+pub(super) async fn cassandra_cli_text(open: &OpenSketch, catalog: &Catalog) -> Script {
     let mut script = Script::new("cassandra-cli", "cassandra-cli");
     for keyspace in catalog.keyspaces.values() {
         let mut text = keyspace_text(keyspace);

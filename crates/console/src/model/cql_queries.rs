@@ -13,7 +13,7 @@ use store::RecordingStore;
 const ALLOW_FILTERING: &str = " ALLOW FILTERING";
 
 /// Tries the statements of a table.
-pub async fn cql_queries(
+pub(super) async fn cql_queries(
     open: &OpenSketch,
     cf: &CfDef,
     def: &TableDef,

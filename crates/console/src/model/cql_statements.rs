@@ -28,14 +28,14 @@ const CLUSTERING_MAX: usize = 4;
 
 /// A statement, and its purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub(super) struct Candidate {
     pub purpose: String,
     /// Without a semicolon. It has markers if there is no sample value.
     pub text: String,
 }
 
 /// Makes the statements of a table.
-pub struct Candidates<'a> {
+pub(super) struct Candidates<'a> {
     pub database: &'a Database,
     pub cf: &'a CfDef,
     pub def: &'a TableDef,
@@ -44,7 +44,7 @@ pub struct Candidates<'a> {
 
 impl Candidates<'_> {
     /// Returns the statements, the most useful first.
-    pub fn all(&self) -> Vec<Candidate> {
+    pub(super) fn all(&self) -> Vec<Candidate> {
         let mut found = self.of_partition();
         found.extend(self.of_clustering());
         found.extend(self.of_all());

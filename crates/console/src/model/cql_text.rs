@@ -11,7 +11,7 @@ use base::schema::{Catalog, CfDef, ColumnKind, TableColumn, TableDef, name_text}
 use cql::{Outcome, QueryOptions, QueryState, ResultSet};
 
 /// Returns the model and its sample data as a script of CQL.
-pub async fn cql_text(open: &OpenSketch, catalog: &Catalog) -> Script {
+pub(super) async fn cql_text(open: &OpenSketch, catalog: &Catalog) -> Script {
     let mut script = Script::new("cql", "CQL");
     let state = open.state();
     let mut inserts = String::new();

@@ -13,14 +13,14 @@ use base::marshal::Types;
 
 /// A level of a drawing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Level {
+pub(crate) struct Level {
     pub role: &'static str,
     pub parts: Vec<LevelPart>,
 }
 
 /// A name with its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LevelPart {
+pub(crate) struct LevelPart {
     /// Empty if the level has no names of its own.
     pub name: String,
     pub of_type: String,
@@ -41,7 +41,7 @@ impl LevelPart {
 }
 
 /// Returns the levels of a column family. The levels of a CQL table have the names of its columns.
-pub fn levels_of(cf: &CfDef, def: &TableDef, types: &Types) -> Vec<Level> {
+pub(super) fn levels_of(cf: &CfDef, def: &TableDef, types: &Types) -> Vec<Level> {
     if def.layout == Layout::Sparse || def.layout == Layout::CompositeDense {
         return levels_of_table(cf, def);
     }

@@ -4,7 +4,7 @@ use super::sketch::{Sketch, SketchLanguage};
 
 /// A sketch that comes with the server.
 #[derive(Debug)]
-pub struct Example {
+pub(crate) struct Example {
     /// Its name in the address of the page.
     pub id: &'static str,
     pub title: &'static str,
@@ -14,12 +14,12 @@ pub struct Example {
 }
 
 impl Example {
-    pub fn named(id: &str) -> Option<&'static Example> {
+    pub(crate) fn named(id: &str) -> Option<&'static Example> {
         EXAMPLES.iter().find(|example| example.id == id)
     }
 
     /// Returns the sketch. The data of a storage-conf.xml are statements of cassandra-cli.
-    pub fn sketch(&self) -> Sketch {
+    pub(crate) fn sketch(&self) -> Sketch {
         let data_language = match self.language {
             SketchLanguage::StorageConf => SketchLanguage::CassandraCli,
             other => other,
@@ -29,7 +29,7 @@ impl Example {
     }
 }
 
-pub const EXAMPLES: [Example; 7] = [
+pub(crate) const EXAMPLES: [Example; 7] = [
     Example {
         id: "blog",
         title: "Blog, as storage-conf.xml",

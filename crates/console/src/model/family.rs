@@ -24,7 +24,7 @@ const CELLS_OF_ROW: usize = SKETCH_CELLS;
 
 /// A column family as the page shows it.
 #[derive(Debug)]
-pub struct ShownFamily {
+pub(crate) struct ShownFamily {
     /// The id of its element on the page.
     pub anchor: String,
     pub keyspace: String,
@@ -42,14 +42,14 @@ pub struct ShownFamily {
 
 /// A stored row.
 #[derive(Debug)]
-pub struct ShownRow {
+pub(crate) struct ShownRow {
     pub key: ShownBytes,
     pub holders: Vec<ShownHolder>,
 }
 
 /// The cells of a row, or of one of its super columns.
 #[derive(Debug)]
-pub struct ShownHolder {
+pub(crate) struct ShownHolder {
     /// The name of the super column.
     pub name: Option<ShownBytes>,
     pub cells: Vec<ShownPlacedCell>,
@@ -57,7 +57,7 @@ pub struct ShownHolder {
 
 /// A cell, and its meaning in CQL.
 #[derive(Debug)]
-pub struct ShownPlacedCell {
+pub(crate) struct ShownPlacedCell {
     pub cell: ShownCell,
     /// Empty if CQL does not show it.
     pub meaning: String,
@@ -65,7 +65,7 @@ pub struct ShownPlacedCell {
 
 /// The rows of a table as CQL shows them.
 #[derive(Debug, Default)]
-pub struct ShownTable {
+pub(crate) struct ShownTable {
     /// The names and types of the columns.
     pub columns: Vec<(String, String)>,
     /// `None` is null.
@@ -76,7 +76,11 @@ pub struct ShownTable {
 
 impl ShownFamily {
     /// Shows the column family at a position of the model.
-    pub async fn of(open: &OpenSketch, cf: &Arc<CfDef>, at: usize) -> Result<ShownFamily, SketchError> {
+    pub(crate) async fn of(
+        open: &OpenSketch,
+        cf: &Arc<CfDef>,
+        at: usize,
+    ) -> Result<ShownFamily, SketchError> {
         let def = TableDef::of(cf, Behaviour::of(NEWEST).release);
         let read = read_rows(open, cf).await;
         let (rows, mut is_cut) =

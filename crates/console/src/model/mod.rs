@@ -33,11 +33,11 @@ mod sketch_runs;
 mod storage_conf_text;
 mod thrift_queries;
 
-pub use examples::{EXAMPLES, Example};
-pub use new_family::NewFamily;
-pub use shown_model::ShownModel;
-pub use sketch::{Area, Sketch, SketchError, SketchLanguage};
-pub use sketch_runs::SketchRuns;
+pub(crate) use examples::{EXAMPLES, Example};
+pub(crate) use new_family::NewFamily;
+pub(crate) use shown_model::ShownModel;
+pub(crate) use sketch::{Area, Sketch, SketchError, SketchLanguage};
+pub(crate) use sketch_runs::SketchRuns;
 
 #[cfg(test)]
 mod tests;

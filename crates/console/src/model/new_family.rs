@@ -7,7 +7,7 @@ use super::sketch::SketchLanguage;
 /// A column family that the form of the page adds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub struct NewFamily {
+pub(crate) struct NewFamily {
     pub name: String,
     pub is_super: bool,
     /// Names of classes without Cassandra's package.
@@ -20,7 +20,7 @@ impl NewFamily {
     ///
     /// # Errors
     /// Why the name or a comparator cannot be written into a definition.
-    pub fn add_to(&self, language: SketchLanguage, definition: &str) -> Result<String, String> {
+    pub(crate) fn add_to(&self, language: SketchLanguage, definition: &str) -> Result<String, String> {
         let name = self.name.trim();
         let is_word = |text: &str| {
             text.starts_with(|first: char| first.is_ascii_alphabetic())

@@ -7,7 +7,7 @@ use super::{cassandra_cli_text, cql_text, storage_conf_text};
 
 /// The model that a sketch defines, ready to be shown.
 #[derive(Debug, Default)]
-pub struct ShownModel {
+pub(crate) struct ShownModel {
     pub errors: Vec<SketchError>,
     /// In the order of their keyspaces and names.
     pub families: Vec<ShownFamily>,
@@ -16,12 +16,12 @@ pub struct ShownModel {
 
 impl ShownModel {
     /// Returns a model with errors alone, without anything to show.
-    pub fn failed(errors: Vec<SketchError>) -> ShownModel {
+    pub(crate) fn failed(errors: Vec<SketchError>) -> ShownModel {
         ShownModel { errors, ..ShownModel::default() }
     }
 
     /// Shows all column families of a sketch.
-    pub async fn of(open: &OpenSketch) -> ShownModel {
+    pub(crate) async fn of(open: &OpenSketch) -> ShownModel {
         let catalog = open.catalog();
         let mut model = ShownModel::default();
         for (at, cf) in catalog.column_families().enumerate() {

@@ -15,7 +15,7 @@ pub(super) fn beginning(text: &str) -> String {
 
 /// Whether a model serves a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     Served,
     /// Only with ALLOW FILTERING, which reads more than it returns.
     Filtering,
@@ -24,7 +24,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Returns the words of the page.
-    pub fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Verdict::Served => "served",
             Verdict::Filtering => "only with ALLOW FILTERING",
@@ -33,7 +33,7 @@ impl Verdict {
     }
 
     /// Returns the class of the words' element.
-    pub fn class(self) -> &'static str {
+    pub(crate) fn class(self) -> &'static str {
         match self {
             Verdict::Served => "served",
             Verdict::Filtering => "filtering",
@@ -44,7 +44,7 @@ impl Verdict {
 
 /// A query that was run on the sample data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShownQuery {
+pub(crate) struct ShownQuery {
     /// The purpose of the query.
     pub purpose: String,
     /// The call or statement.
@@ -58,18 +58,18 @@ pub struct ShownQuery {
 
 /// Queries of one language.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueryList {
+pub(crate) struct QueryList {
     pub name: &'static str,
     pub queries: Vec<ShownQuery>,
 }
 
 impl QueryList {
-    pub fn new(name: &'static str, queries: Vec<ShownQuery>) -> QueryList {
+    pub(crate) fn new(name: &'static str, queries: Vec<ShownQuery>) -> QueryList {
         QueryList { name, queries }
     }
 
     /// Returns the number of queries by their verdict: `12 served, 1 refused`.
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let count = |verdict: Verdict| {
             let count = self.queries.iter().filter(|query| query.verdict == verdict).count();
             (count > 0).then(|| format!("{count} {}", verdict.words()))

@@ -37,7 +37,7 @@ const OF_CQL: &str = "<Storage><Partitioner>Murmur3Partitioner</Partitioner></St
 
 /// The language of a definition or of sample data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-pub enum SketchLanguage {
+pub(crate) enum SketchLanguage {
     /// A storage-conf.xml, or only its keyspaces. It cannot hold data.
     #[serde(rename = "storage-conf")]
     StorageConf,
@@ -50,7 +50,7 @@ pub enum SketchLanguage {
 
 /// The texts that a visitor has typed in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sketch {
+pub(crate) struct Sketch {
     pub language: SketchLanguage,
     pub definition: String,
     pub data_language: SketchLanguage,
@@ -59,14 +59,14 @@ pub struct Sketch {
 
 /// A part of a sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Area {
+pub(crate) enum Area {
     Definition,
     Data,
 }
 
 /// A mistake in a sketch, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SketchError {
+pub(crate) struct SketchError {
     pub area: Area,
     /// Counted from 1; `None` if it is not about one place.
     pub line: Option<usize>,
@@ -78,7 +78,7 @@ pub struct SketchError {
 }
 
 impl SketchError {
-    pub fn new(area: Area, message: impl Into<String>) -> SketchError {
+    pub(crate) fn new(area: Area, message: impl Into<String>) -> SketchError {
         let message = beginning(&message.into());
         SketchError { area, line: None, column: None, message, help: String::new() }
     }
@@ -106,12 +106,12 @@ impl SketchError {
 }
 
 impl Sketch {
-    pub fn is_blank(&self) -> bool {
+    pub(crate) fn is_blank(&self) -> bool {
         self.definition.trim().is_empty() && self.data.trim().is_empty()
     }
 
     /// Returns the texts that are too long.
-    pub fn check_lengths(&self) -> Vec<SketchError> {
+    pub(crate) fn check_lengths(&self) -> Vec<SketchError> {
         let texts = [(Area::Definition, &self.definition), (Area::Data, &self.data)];
         let mut errors = Vec::new();
         for (area, text) in texts.into_iter().filter(|(_, text)| text.len() > SKETCH_TEXT_BYTES_MAX) {
@@ -136,13 +136,13 @@ impl Sketch {
 }
 
 /// A sketch that is being shown: its database.
-pub struct OpenSketch {
+pub(crate) struct OpenSketch {
     pub database: Arc<Database>,
 }
 
 impl OpenSketch {
     /// Creates the database with the keyspaces of a storage-conf.xml, or without keyspaces.
-    pub fn new(sketch: &Sketch, types: &Types) -> Result<OpenSketch, Vec<SketchError>> {
+    pub(crate) fn new(sketch: &Sketch, types: &Types) -> Result<OpenSketch, Vec<SketchError>> {
         let config = sketch.config(types)?;
         let clock = Arc::new(Clock::system());
         let store = EmbeddedStore::in_memory(config.partitioner.clone(), &config.catalog, clock.clone());
@@ -157,7 +157,7 @@ impl OpenSketch {
     }
 
     /// Runs the scripts of a sketch up to the first mistake.
-    pub async fn run(&self, sketch: &Sketch) -> Result<(), SketchError> {
+    pub(crate) async fn run(&self, sketch: &Sketch) -> Result<(), SketchError> {
         let keyspace = match sketch.language {
             SketchLanguage::StorageConf => None,
             language => self.define(language, &sketch.definition).await?,
@@ -216,16 +216,16 @@ impl OpenSketch {
     }
 
     /// Returns the session of statements, with all rights on the sketch.
-    pub fn state(&self) -> QueryState<'_> {
+    pub(crate) fn state(&self) -> QueryState<'_> {
         state(&self.database)
     }
 
-    pub fn catalog(&self) -> Arc<Catalog> {
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
         Arc::clone(&self.database.catalog())
     }
 
     /// Ends the threads of the database.
-    pub async fn close(self) {
+    pub(crate) async fn close(self) {
         self.database.indexes().stop_builders().await;
         if let Err(error) = self.database.store().close().await {
             tracing::warn!("the database of a sketch did not close cleanly: {error}");
@@ -234,7 +234,7 @@ impl OpenSketch {
 }
 
 /// Returns a session on a database of a sketch, with all rights.
-pub fn state(database: &Arc<Database>) -> QueryState<'_> {
+pub(super) fn state(database: &Arc<Database>) -> QueryState<'_> {
     QueryState {
         database,
         behaviour: Behaviour::of(NEWEST),

@@ -12,7 +12,7 @@ use base::marshal::Types;
 use base::util::meter::{RequestLimits, RequestMemory, RequestMeter, TimeLimits, metered};
 
 /// The sketches that run now.
-pub struct SketchRuns {
+pub(crate) struct SketchRuns {
     places: Arc<Semaphore>,
 }
 
@@ -24,7 +24,7 @@ impl Default for SketchRuns {
 
 impl SketchRuns {
     /// Runs a sketch and shows it. `None` if other sketches hold all places for too long.
-    pub async fn show(&self, sketch: Sketch, types: Types) -> Option<ShownModel> {
+    pub(crate) async fn show(&self, sketch: Sketch, types: Types) -> Option<ShownModel> {
         let waiting = self.places.clone().acquire_owned();
         let place = tokio::time::timeout(Duration::from_secs(SKETCH_WAIT_S), waiting).await.ok()?.ok()?;
         let runtime = tokio::runtime::Handle::current();
@@ -41,7 +41,7 @@ impl SketchRuns {
 }
 
 /// Runs a sketch and shows it, however far it came.
-pub async fn show(sketch: &Sketch, types: &Types) -> ShownModel {
+pub(super) async fn show(sketch: &Sketch, types: &Types) -> ShownModel {
     let too_long = sketch.check_lengths();
     if !too_long.is_empty() {
         return ShownModel::failed(too_long);

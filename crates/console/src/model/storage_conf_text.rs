@@ -19,7 +19,7 @@ const PARTITIONER_PACKAGE: &str = "org.apache.cassandra.dht.";
 const GC_GRACE_S: i32 = 864_000;
 
 /// Returns the model as a storage-conf.xml.
-pub fn storage_conf_text(open: &OpenSketch, catalog: &Catalog) -> Script {
+pub(super) fn storage_conf_text(open: &OpenSketch, catalog: &Catalog) -> Script {
     let mut script = Script::new("storage-conf", "storage-conf.xml");
     let class = open.database.partitioner().class_name();
     let partitioner = class.strip_prefix(PARTITIONER_PACKAGE).unwrap_or(class);

@@ -29,7 +29,7 @@ const INDEXES_MAX: usize = 4;
 static ANY_KEY: Bytes = Bytes::from_static(b"key");
 
 /// Tries the calls of a column family. Thrift clients do not see CQL tables, so those have none.
-pub async fn thrift_queries(
+pub(super) async fn thrift_queries(
     open: &OpenSketch,
     cf: &Arc<CfDef>,
     def: &TableDef,

@@ -26,7 +26,7 @@ use traffic::{Fields, Value};
 /// The operations of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ChangeOperation {
+pub(crate) enum ChangeOperation {
     #[default]
     Insert,
     Remove,
@@ -37,7 +37,7 @@ pub enum ChangeOperation {
 /// The fields of the page, all as they were typed.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub struct ChangeForm {
+pub(crate) struct ChangeForm {
     operation: ChangeOperation,
     keyspace: String,
     family: String,
@@ -101,7 +101,7 @@ impl ChangePage {
 }
 
 /// Answers `GET /change` with the form. It may be filled by the query, and changes nothing.
-pub async fn form(
+pub(crate) async fn form(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Query(form): Query<ChangeForm>,
@@ -114,7 +114,7 @@ pub async fn form(
 }
 
 /// Answers `POST /change`, which makes the change.
-pub async fn apply(
+pub(crate) async fn apply(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Form(form): Form<ChangeForm>,

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 /// A program that connects to this server.
-pub struct ConnectSnippet {
+pub(super) struct ConnectSnippet {
     /// The library.
     pub name: &'static str,
     /// The purpose of the program, and its requirements.
@@ -12,7 +12,7 @@ pub struct ConnectSnippet {
 }
 
 /// The addresses to which the programs connect.
-pub struct Connecting {
+pub(super) struct Connecting {
     pub thrift: SocketAddr,
     /// `None` if the native protocol is disabled.
     pub native: Option<SocketAddr>,
@@ -23,7 +23,7 @@ pub struct Connecting {
 }
 
 /// Returns the programs. They connect and do no more, because the column families are the reader's.
-pub fn snippets(to: &Connecting) -> Vec<ConnectSnippet> {
+pub(super) fn snippets(to: &Connecting) -> Vec<ConnectSnippet> {
     let thrift = [generated_python(to), pycassa(to), hector(to)];
     let native = to.native.map(|address| [cqlsh(to, address), python_driver(to, address)]);
     thrift.into_iter().chain(native.into_iter().flatten()).collect()

@@ -76,7 +76,7 @@ impl From<FaultReply> for ShownFault {
 /// The query of the page after a change.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct DoubleQuery {
+pub(crate) struct DoubleQuery {
     done: String,
 }
 
@@ -96,7 +96,7 @@ fn control_of<'a>(state: &'a AdminState, visitor: &Visitor) -> Result<&'a Arc<Co
 }
 
 /// Answers `GET /double`.
-pub async fn answer(
+pub(crate) async fn answer(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Query(query): Query<DoubleQuery>,
@@ -107,7 +107,7 @@ pub async fn answer(
 }
 
 /// Answers `POST /double`: makes a change. If it fails, the page is shown again with the form as it was.
-pub async fn change(
+pub(crate) async fn change(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Form(form): Form<DoubleForm>,

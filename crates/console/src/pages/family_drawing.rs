@@ -20,7 +20,7 @@ const SUPER_COLUMNS: &str = "super columns";
 const ROWS: &str = "rows, sorted by clustering columns";
 
 /// A box of the drawing: a name, and the type of its values.
-pub struct Slot {
+pub(super) struct Slot {
     pub name: String,
     pub of: String,
     /// That it has an index, or that it sorts in descending order; mostly empty.
@@ -28,7 +28,7 @@ pub struct Slot {
 }
 
 /// A column family as it is drawn.
-pub struct FamilyDrawing {
+pub(super) struct FamilyDrawing {
     pub keyspace: String,
     pub name: String,
     pub kind: &'static str,
@@ -53,7 +53,7 @@ fn class_text(class: &dyn AbstractType) -> String {
 
 impl FamilyDrawing {
     /// Returns the kind of a column family.
-    pub fn kind_of(cf: &CfDef) -> &'static str {
+    pub(super) fn kind_of(cf: &CfDef) -> &'static str {
         match (cf.table.is_some(), cf.is_super(), cf.is_counter()) {
             (true, _, true) => "CQL table of counters",
             (true, _, false) => "CQL table",
@@ -64,7 +64,7 @@ impl FamilyDrawing {
         }
     }
 
-    pub fn of(database: &Database, cf: &CfDef) -> FamilyDrawing {
+    pub(super) fn of(database: &Database, cf: &CfDef) -> FamilyDrawing {
         let mut drawing = match &cf.table {
             Some(table) => FamilyDrawing::of_table(cf, table),
             None => FamilyDrawing::of_family(database, cf),
@@ -135,11 +135,11 @@ impl FamilyDrawing {
     }
 
     /// Returns the name of a row in the words of the column family's language.
-    pub fn row_name(&self) -> &'static str {
+    pub(super) fn row_name(&self) -> &'static str {
         if self.is_table() { "partition key" } else { "row key" }
     }
 
-    pub fn is_table(&self) -> bool {
+    pub(super) fn is_table(&self) -> bool {
         self.others.is_none()
     }
 

@@ -44,7 +44,7 @@ struct ShownKeyspace {
 }
 
 /// Answers `GET /`.
-pub async fn answer(State(state): State<Arc<AdminState>>, visitor: Visitor) -> Response {
+pub(crate) async fn answer(State(state): State<Arc<AdminState>>, visitor: Visitor) -> Response {
     let served = &state.served;
     let used = visitor.connection.local.ip();
     let at = |port: SocketAddr| SocketAddr::new(Served::host(port, used), port.port());

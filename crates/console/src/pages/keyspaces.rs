@@ -46,7 +46,7 @@ struct KeyspacePage {
 }
 
 /// Answers `GET /keyspaces`.
-pub async fn list(State(state): State<Arc<AdminState>>, visitor: Visitor) -> Response {
+pub(crate) async fn list(State(state): State<Arc<AdminState>>, visitor: Visitor) -> Response {
     let catalog = state.database.catalog();
     let mut keyspaces = Vec::new();
     for keyspace in catalog.keyspaces.values().filter(|keyspace| may_see(keyspace, &visitor)) {
@@ -65,7 +65,7 @@ pub async fn list(State(state): State<Arc<AdminState>>, visitor: Visitor) -> Res
 }
 
 /// Answers `GET /keyspaces/{keyspace}`.
-pub async fn one(
+pub(crate) async fn one(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Path(name): Path<String>,

@@ -90,7 +90,7 @@ fn check(visitor: &Visitor) -> Result<(), AdminError> {
 }
 
 /// Answers `GET /live`.
-pub async fn answer(
+pub(crate) async fn answer(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Query(query): Query<LiveQuery>,
@@ -99,7 +99,7 @@ pub async fn answer(
 }
 
 /// Returns the page after the log of requests could not be switched.
-pub async fn after_failure(
+pub(crate) async fn after_failure(
     state: &AdminState,
     visitor: &Visitor,
     failure: String,
@@ -144,7 +144,7 @@ async fn live_page(state: &AdminState, visitor: &Visitor, query: LiveQuery) -> R
 }
 
 /// Answers `GET /live/requests`: the same requests as a stream of events.
-pub async fn requests(
+pub(crate) async fn requests(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Query(query): Query<LiveQuery>,

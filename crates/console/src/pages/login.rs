@@ -38,13 +38,13 @@ struct LoginPage {
 /// The parameters of the form's address.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct LoginQuery {
+pub(crate) struct LoginQuery {
     next: String,
 }
 
 /// The fields of the form.
 #[derive(Debug, Deserialize)]
-pub struct LoginForm {
+pub(crate) struct LoginForm {
     csrf: String,
     #[serde(default)]
     user: String,
@@ -57,7 +57,7 @@ pub struct LoginForm {
 }
 
 /// Returns the path of the form that returns to a page.
-pub fn path_for(page: &Uri) -> String {
+pub(crate) fn path_for(page: &Uri) -> String {
     let page = page.path_and_query().map_or("/", |page| page.as_str());
     let kept = page.len() <= NEXT_BYTES_MAX && page != "/";
     match kept.then(|| askama::filters::urlencode_strict(page).map(|next| next.to_string())) {
@@ -76,7 +76,7 @@ fn own_path(next: &str) -> &str {
 }
 
 /// Answers `GET /login`.
-pub async fn form(
+pub(crate) async fn form(
     State(state): State<Arc<AdminState>>,
     Extension(connection): Extension<HttpConnection>,
     Query(query): Query<LoginQuery>,
@@ -115,7 +115,7 @@ fn show(
 }
 
 /// Answers `POST /login`: begins a session, whose identifier is new, so that nobody who knew the former cookie has it.
-pub async fn log_in(
+pub(crate) async fn log_in(
     State(state): State<Arc<AdminState>>,
     Extension(connection): Extension<HttpConnection>,
     headers: HeaderMap,
@@ -169,7 +169,10 @@ async fn authenticate(
 }
 
 /// Answers `POST /logout`.
-pub async fn log_out(State(state): State<Arc<AdminState>>, visitor: Visitor) -> Result<Redirect, AdminError> {
+pub(crate) async fn log_out(
+    State(state): State<Arc<AdminState>>,
+    visitor: Visitor,
+) -> Result<Redirect, AdminError> {
     let session = visitor.session.ok_or_else(|| AdminError::invalid("nobody has logged in here"))?;
     state.sessions.end(&session);
     Ok(Redirect::to("/login"))

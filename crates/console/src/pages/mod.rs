@@ -1,16 +1,16 @@
 //! The pages: each file has the handlers of a page and the types of its template, which is stored beside it.
 
-pub mod ask;
-pub mod change;
+pub(crate) mod ask;
+pub(crate) mod change;
 mod connect;
-pub mod double;
+pub(crate) mod double;
 mod family_drawing;
-pub mod home;
-pub mod keyspaces;
-pub mod live;
-pub mod login;
-pub mod model;
-pub mod request_log;
-pub mod rows;
-pub mod status;
-pub mod verification;
+pub(crate) mod home;
+pub(crate) mod keyspaces;
+pub(crate) mod live;
+pub(crate) mod login;
+pub(crate) mod model;
+pub(crate) mod request_log;
+pub(crate) mod rows;
+pub(crate) mod status;
+pub(crate) mod verification;

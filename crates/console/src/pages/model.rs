@@ -76,14 +76,14 @@ impl ModelPage {
 /// The parameters of the page's address.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct ModelQuery {
+pub(crate) struct ModelQuery {
     example: String,
 }
 
 /// The form.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct ModelForm {
+pub(crate) struct ModelForm {
     language: SketchLanguage,
     definition: String,
     data_language: SketchLanguage,
@@ -125,7 +125,7 @@ fn comparators(types: &Types) -> Vec<String> {
 }
 
 /// Answers `GET /model`: an empty form, or an example.
-pub async fn example(
+pub(crate) async fn example(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Query(query): Query<ModelQuery>,
@@ -143,7 +143,7 @@ pub async fn example(
 }
 
 /// Answers `POST /model`. It changes nothing: the sketch is stored nowhere.
-pub async fn show(
+pub(crate) async fn show(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Form(form): Form<ModelForm>,

@@ -15,7 +15,7 @@ use db::request_log::RequestLogMode;
 
 /// The form of `POST /log-requests`.
 #[derive(Debug, Deserialize)]
-pub struct RequestLogForm {
+pub(crate) struct RequestLogForm {
     /// As --log-requests has it.
     mode: String,
     /// The form comes from the page `/live`, which is the reply to it. Programs get the new mode.
@@ -24,13 +24,13 @@ pub struct RequestLogForm {
 }
 
 /// Answers `GET /log-requests` with the mode.
-pub async fn mode(State(state): State<Arc<AdminState>>, _: Visitor) -> String {
+pub(crate) async fn mode(State(state): State<Arc<AdminState>>, _: Visitor) -> String {
     format!("{}\n", state.database.request_log().mode())
 }
 
 /// Answers `POST /log-requests`, which sets the mode. The log shows the data of all users, so its user must be allowed
 /// everything.
-pub async fn set_mode(
+pub(crate) async fn set_mode(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Form(form): Form<RequestLogForm>,

@@ -9,12 +9,12 @@ use crate::state::AdminState;
 use crate::visitor::Visitor;
 
 /// Answers `GET /status`.
-pub async fn answer(State(state): State<Arc<AdminState>>, _: Visitor) -> String {
+pub(crate) async fn answer(State(state): State<Arc<AdminState>>, _: Visitor) -> String {
     state.status.text()
 }
 
 /// Answers `GET /health`. Everybody may ask, so the reply does not say why the server is unhealthy; `/status` does.
-pub async fn health(State(state): State<Arc<AdminState>>) -> (StatusCode, &'static str) {
+pub(crate) async fn health(State(state): State<Arc<AdminState>>) -> (StatusCode, &'static str) {
     match state.status.failure() {
         None => (StatusCode::OK, "ok\n"),
         Some(_) => (StatusCode::SERVICE_UNAVAILABLE, "not healthy: GET /status has the reason\n"),

@@ -15,7 +15,7 @@ use embedded::disk::RealDisk;
 
 /// The verification that is running, or the result of the last one.
 #[derive(Debug, Default)]
-pub struct Verification {
+pub(crate) struct Verification {
     is_running: bool,
     /// The last line of the progress, or the result. Empty if there was no verification since the start.
     text: String,
@@ -23,13 +23,16 @@ pub struct Verification {
 
 /// Answers `GET /verify` with the progress or the result. A damage is described with row keys, so its user must be
 /// allowed everything.
-pub async fn show(State(state): State<Arc<AdminState>>, visitor: Visitor) -> Result<String, AdminError> {
+pub(crate) async fn show(
+    State(state): State<Arc<AdminState>>,
+    visitor: Visitor,
+) -> Result<String, AdminError> {
     check_may_verify(&visitor)?;
     Ok(state.verification.lock().text.clone())
 }
 
 /// Answers `POST /verify`, which starts a verification in a thread of its own.
-pub async fn start(
+pub(crate) async fn start(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
 ) -> Result<&'static str, AdminError> {

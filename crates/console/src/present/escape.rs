@@ -2,7 +2,7 @@
 
 /// Returns the text of bytes with escapes for what cannot be seen, and for bytes that are not UTF-8: `\n`, `\u{202e}`,
 /// `\xff`. A backslash is doubled.
-pub fn escaped(bytes: &[u8]) -> String {
+pub(crate) fn escaped(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         push_escaped(chunk.valid(), &mut out);

@@ -24,9 +24,9 @@ mod shown_bytes;
 mod shown_cell;
 mod time;
 
-pub use classes::{key_class, name_class};
-pub use escape::escaped;
-pub use reading::read_as;
-pub use shown_bytes::ShownBytes;
-pub use shown_cell::{CellParts, ShownCell};
-pub use time::{ShownTime, countdown, date_of_seconds};
+pub(crate) use classes::{key_class, name_class};
+pub(crate) use escape::escaped;
+pub(crate) use reading::read_as;
+pub(crate) use shown_bytes::ShownBytes;
+pub(crate) use shown_cell::{CellParts, ShownCell};
+pub(crate) use time::{ShownTime, countdown, date_of_seconds};

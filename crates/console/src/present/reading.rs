@@ -13,7 +13,7 @@ use cql::values::to_cql_text;
 
 /// The form of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextForm {
+pub(crate) enum TextForm {
     /// There are no bytes.
     Empty,
     /// A text, or a value in the text form of its type.
@@ -26,7 +26,7 @@ pub enum TextForm {
 
 /// Bytes as people read them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub(crate) struct Reading {
     pub text: String,
     pub form: TextForm,
     /// The date of a time UUID, or why the type does not accept the bytes; empty if there is nothing to say.
@@ -49,7 +49,7 @@ pub(super) fn blob(bytes: &[u8]) -> String {
 }
 
 /// Reads bytes by a comparator or validator.
-pub fn read_as(types: &Types, class: &dyn AbstractType, bytes: &Bytes) -> Reading {
+pub(crate) fn read_as(types: &Types, class: &dyn AbstractType, bytes: &Bytes) -> Reading {
     let (name, _) = unreversed(class.class_name());
     if bytes.is_empty() {
         return Reading { text: String::new(), form: TextForm::Empty, note: String::new() };
@@ -64,7 +64,7 @@ pub fn read_as(types: &Types, class: &dyn AbstractType, bytes: &Bytes) -> Readin
 }
 
 /// Reads bytes by a type of CQL. Collections have 32-bit lengths.
-pub fn read_as_type(of: &CqlType, bytes: &Bytes) -> Reading {
+pub(super) fn read_as_type(of: &CqlType, bytes: &Bytes) -> Reading {
     match of {
         _ if bytes.is_empty() => Reading { text: String::new(), form: TextForm::Empty, note: String::new() },
         CqlType::Native(native) => by_native(*native, bytes),

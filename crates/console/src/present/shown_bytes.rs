@@ -11,7 +11,7 @@ const DECODED_BYTES_MAX: usize = 16 * 1024;
 
 /// A key, name or value as a page shows it. `present/macros.html` has the HTML.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShownBytes {
+pub(crate) struct ShownBytes {
     /// The text, or its beginning.
     pub text: String,
     pub form: TextForm,
@@ -27,17 +27,17 @@ pub struct ShownBytes {
 
 impl ShownBytes {
     /// Shows bytes of a comparator or validator.
-    pub fn of(types: &Types, class: &dyn AbstractType, bytes: &Bytes) -> ShownBytes {
+    pub(crate) fn of(types: &Types, class: &dyn AbstractType, bytes: &Bytes) -> ShownBytes {
         ShownBytes::at_most(ADMIN_SHOWN_CHARS, bytes, |bytes| read_as(types, class, bytes))
     }
 
     /// Shows bytes of a type of CQL.
-    pub fn of_type(of: &CqlType, bytes: &Bytes) -> ShownBytes {
+    pub(crate) fn of_type(of: &CqlType, bytes: &Bytes) -> ShownBytes {
         ShownBytes::at_most(ADMIN_SHOWN_CHARS, bytes, |bytes| read_as_type(of, bytes))
     }
 
     /// Shows at most a number of characters of bytes, which `read` decodes.
-    pub fn at_most(chars: usize, bytes: &Bytes, read: impl Fn(&Bytes) -> Reading) -> ShownBytes {
+    pub(crate) fn at_most(chars: usize, bytes: &Bytes, read: impl Fn(&Bytes) -> Reading) -> ShownBytes {
         let decoded = bytes.len() <= DECODED_BYTES_MAX.max(chars);
         let reading = if decoded { read(bytes) } else { beginning(bytes, chars, read) };
         let Reading { mut text, form, note } = reading;
@@ -57,11 +57,11 @@ impl ShownBytes {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.form == TextForm::Empty
     }
 
-    pub fn is_hex(&self) -> bool {
+    pub(crate) fn is_hex(&self) -> bool {
         self.form == TextForm::Hex
     }
 }

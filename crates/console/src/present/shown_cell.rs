@@ -9,7 +9,7 @@ use db::{Database, type_of_value};
 
 /// Whether reads return a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub(crate) enum Standing {
     Live,
     /// Live, and expires later.
     Expiring,
@@ -24,12 +24,12 @@ pub enum Standing {
 
 impl Standing {
     /// Returns whether reads return the cell.
-    pub fn is_live(self) -> bool {
+    pub(crate) fn is_live(self) -> bool {
         matches!(self, Standing::Live | Standing::Expiring | Standing::Counter)
     }
 
     /// Returns the word that pages show.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Standing::Live => "live",
             Standing::Expiring => "expires",
@@ -42,7 +42,7 @@ impl Standing {
 }
 
 /// The parts of a cell, and the context in which it is shown.
-pub struct CellParts<'a> {
+pub(crate) struct CellParts<'a> {
     pub database: &'a Database,
     pub cf: &'a CfDef,
     /// The comparator of its name.
@@ -53,7 +53,7 @@ pub struct CellParts<'a> {
 
 /// A cell as a page shows it. `present/macros.html` has the HTML.
 #[derive(Debug, Clone)]
-pub struct ShownCell {
+pub(crate) struct ShownCell {
     /// The id of the cell's element on the page.
     pub anchor: String,
     pub name: ShownBytes,
@@ -70,7 +70,7 @@ pub struct ShownCell {
 }
 
 impl ShownCell {
-    pub fn of(parts: &CellParts<'_>, cell: &Cell, anchor: String) -> ShownCell {
+    pub(crate) fn of(parts: &CellParts<'_>, cell: &Cell, anchor: String) -> ShownCell {
         let CellParts { database, cf, names, is_shadowed } = *parts;
         let now_s = database.now_s();
         let (standing, until) = match cell.kind {

@@ -9,14 +9,14 @@ const LAST_MS: i64 = 7_258_118_400_000;
 
 /// A cell's timestamp. Its unit is the client's choice, by convention microseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShownTime {
+pub(crate) struct ShownTime {
     pub raw: i64,
     /// Its date, with the unit if it is not microseconds; empty if no unit makes it a date between 1990 and 2200.
     pub date: String,
 }
 
 impl ShownTime {
-    pub fn of(raw: i64) -> ShownTime {
+    pub(crate) fn of(raw: i64) -> ShownTime {
         let date = date_of_micros(raw);
         let date = date.or_else(|| Some(format!("{}, if milliseconds", plausible(raw)?)));
         ShownTime { raw, date: date.unwrap_or_default() }
@@ -33,7 +33,7 @@ pub(super) fn date_of_ms(ms: i64) -> Option<String> {
 }
 
 /// Returns the date of microseconds since 1970 with all digits, if it is between 1990 and 2200.
-pub fn date_of_micros(micros: i64) -> Option<String> {
+pub(super) fn date_of_micros(micros: i64) -> Option<String> {
     let date = plausible(micros.div_euclid(1000))?;
     Some(match micros.rem_euclid(1000) {
         0 => date,
@@ -42,13 +42,13 @@ pub fn date_of_micros(micros: i64) -> Option<String> {
 }
 
 /// Returns the date of seconds since 1970.
-pub fn date_of_seconds(seconds: i32) -> String {
+pub(crate) fn date_of_seconds(seconds: i32) -> String {
     let date = timestamp_text(i64::from(seconds) * 1000);
     date.strip_suffix(".000Z").map(|date| format!("{date}Z")).unwrap_or(date)
 }
 
 /// Returns a number of seconds in its two largest units: `3 days 4 hours`.
-pub fn countdown(seconds: i64) -> String {
+pub(crate) fn countdown(seconds: i64) -> String {
     let units = [(86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second")];
     let mut left = seconds.max(0);
     let mut words = Vec::new();

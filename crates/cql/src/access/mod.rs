@@ -16,7 +16,7 @@ const IN_FILES: &str = "this server reads users from its passwd file and rights 
                         files, statements cannot";
 
 /// Executes USE. The keyspace must exist; no permission is needed.
-pub fn use_keyspace(state: &QueryState<'_>, keyspace: &str) -> Result<Outcome, CqlError> {
+pub(crate) fn use_keyspace(state: &QueryState<'_>, keyspace: &str) -> Result<Outcome, CqlError> {
     if !system::is_system(keyspace) {
         let known = state.database.describe(state.behaviour).check_named_keyspace(keyspace.as_bytes());
         known.map_err(|_| db::Error::unknown(texts::unknown_keyspace_of_use(state.behaviour, keyspace)))?;
@@ -69,7 +69,7 @@ fn unauthorized<T>(why: impl Into<String>) -> Result<T, CqlError> {
 
 /// Executes a statement about users, roles or permissions. Statements about users use the messages of 2.1; statements
 /// about roles, which 2.2 added, use the messages of 2.2.
-pub fn run<'a>(state: &'a QueryState<'a>, statement: &'a AccessStatement) -> Execution<'a> {
+pub(crate) fn run<'a>(state: &'a QueryState<'a>, statement: &'a AccessStatement) -> Execution<'a> {
     Box::pin(async move {
         let Some(keeper) = state.database.logins().roles() else { return refuse(state, statement) };
         let Some(user) = state.user else { return unauthorized(texts::not_logged_in(state.behaviour)) };

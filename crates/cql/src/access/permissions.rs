@@ -8,7 +8,7 @@ use db::{Permission, PermissionSet, Resource, Roles};
 
 /// The change of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PermissionChange {
+pub(super) enum PermissionChange {
     Grant,
     Revoke,
 }
@@ -73,7 +73,7 @@ fn user_exists(roles: &Roles, name: &str) -> Result<(), CqlError> {
 }
 
 /// Executes GRANT and REVOKE. The user must have the permission to be granted, and AUTHORIZE.
-pub async fn change(
+pub(super) async fn change(
     desk: &AccessRequest<'_>,
     change: PermissionChange,
     permission: &str,
@@ -106,7 +106,7 @@ pub async fn change(
 
 /// Executes LIST PERMISSIONS. Superusers see the permissions of all roles, other users the permissions of their own
 /// roles.
-pub fn list(
+pub(super) fn list(
     desk: &AccessRequest<'_>,
     permission: &str,
     resource: Option<&cql_syntax::Resource>,

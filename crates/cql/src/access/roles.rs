@@ -13,7 +13,7 @@ fn no_custom(options: &RoleOptions) -> Result<(), CqlError> {
     if options.has_custom { invalid("CassandraRoleManager doesn't support OPTIONS") } else { Ok(()) }
 }
 
-pub async fn create(
+pub(super) async fn create(
     desk: &AccessRequest<'_>,
     name: &str,
     if_not_exists: bool,
@@ -50,7 +50,11 @@ pub async fn create(
     .await
 }
 
-pub async fn alter(desk: &AccessRequest<'_>, name: &str, options: &RoleOptions) -> Result<Outcome, CqlError> {
+pub(super) async fn alter(
+    desk: &AccessRequest<'_>,
+    name: &str,
+    options: &RoleOptions,
+) -> Result<Outcome, CqlError> {
     let check = |roles: &Roles| may_alter(desk, roles, name, options);
     check(&desk.keeper.now())?;
     let hash = desk.hash(options.password.as_ref()).await?;
@@ -104,7 +108,7 @@ fn may_alter(
     Ok(())
 }
 
-pub async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
+pub(super) async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
     desk.change(|roles| {
         desk.check(roles, Permission::Drop, &Resource::Role(name.to_owned()))?;
         if roles.is_superuser(name) && !roles.is_superuser(desk.me) {
@@ -122,7 +126,7 @@ pub async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Resu
     .await
 }
 
-pub async fn grant(desk: &AccessRequest<'_>, role: &str, to: &str) -> Result<Outcome, CqlError> {
+pub(super) async fn grant(desk: &AccessRequest<'_>, role: &str, to: &str) -> Result<Outcome, CqlError> {
     desk.change(|roles| {
         may_give(desk, roles, role, to)?;
         Ok(roles.join(to, role)?)
@@ -130,7 +134,7 @@ pub async fn grant(desk: &AccessRequest<'_>, role: &str, to: &str) -> Result<Out
     .await
 }
 
-pub async fn revoke(desk: &AccessRequest<'_>, role: &str, from: &str) -> Result<Outcome, CqlError> {
+pub(super) async fn revoke(desk: &AccessRequest<'_>, role: &str, from: &str) -> Result<Outcome, CqlError> {
     desk.change(|roles| {
         may_give(desk, roles, role, from)?;
         Ok(roles.leave(from, role)?)
@@ -151,7 +155,11 @@ fn may_give(desk: &AccessRequest<'_>, roles: &Roles, role: &str, other: &str) ->
 }
 
 /// Executes LIST ROLES: users with the DESCRIBE permission see all roles, others their own.
-pub fn list(desk: &AccessRequest<'_>, of: Option<&str>, is_recursive: bool) -> Result<Outcome, CqlError> {
+pub(super) fn list(
+    desk: &AccessRequest<'_>,
+    of: Option<&str>,
+    is_recursive: bool,
+) -> Result<Outcome, CqlError> {
     let roles = desk.keeper.now();
     if let Some(of) = of.filter(|of| !roles.contains(of)) {
         return invalid(format!("<role {of}> doesn't exist"));

@@ -14,11 +14,11 @@ fn boolean_type() -> CqlType {
     CqlType::Native(Native::Boolean)
 }
 
-pub fn text(value: &str) -> Option<Bytes> {
+pub(super) fn text(value: &str) -> Option<Bytes> {
     Some(Bytes::copy_from_slice(value.as_bytes()))
 }
 
-pub fn boolean(value: bool) -> Option<Bytes> {
+pub(super) fn boolean(value: bool) -> Option<Bytes> {
     Some(Bytes::copy_from_slice(&[u8::from(value)]))
 }
 
@@ -37,13 +37,13 @@ fn answer(columns: Vec<ColumnSpec>, rows: Vec<Vec<Option<Bytes>>>) -> Outcome {
 }
 
 /// Returns the result of LIST USERS: name, super.
-pub fn users(rows: Vec<Vec<Option<Bytes>>>) -> Outcome {
+pub(super) fn users(rows: Vec<Vec<Option<Bytes>>>) -> Outcome {
     answer(vec![spec("users", "name", text_type()), spec("users", "super", boolean_type())], rows)
 }
 
 /// Returns the result of LIST ROLES: role, super, login, options. No role has options. Like Cassandra, returns no
 /// result set if there are no rows.
-pub fn roles(rows: Vec<(&str, bool, bool)>) -> Outcome {
+pub(super) fn roles(rows: Vec<(&str, bool, bool)>) -> Outcome {
     if rows.is_empty() {
         return Outcome::Void;
     }
@@ -63,7 +63,7 @@ pub fn roles(rows: Vec<(&str, bool, bool)>) -> Outcome {
 
 /// Returns the result of LIST PERMISSIONS: username, resource, permission; with roles, their names come first. Like
 /// Cassandra, returns no result set if there are no rows.
-pub fn permissions(rows: Vec<[String; 3]>, with_roles: bool) -> Outcome {
+pub(super) fn permissions(rows: Vec<[String; 3]>, with_roles: bool) -> Outcome {
     if rows.is_empty() {
         return Outcome::Void;
     }

@@ -6,7 +6,7 @@ use base::compat::features::releases::NEWEST;
 use base::compat::texts;
 use db::{Resource, Role, Roles};
 
-pub async fn create(
+pub(super) async fn create(
     desk: &AccessRequest<'_>,
     name: &str,
     if_not_exists: bool,
@@ -44,7 +44,7 @@ pub async fn create(
     .await
 }
 
-pub async fn alter(
+pub(super) async fn alter(
     desk: &AccessRequest<'_>,
     name: &str,
     password: Option<&String>,
@@ -84,7 +84,7 @@ pub async fn alter(
     .await
 }
 
-pub async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
+pub(super) async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
     desk.change(|roles| {
         if !roles.is_superuser(desk.me) {
             return unauthorized("Only superusers are allowed to perform DROP USER queries");
@@ -102,7 +102,7 @@ pub async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Resu
 }
 
 /// Executes LIST USERS, which every logged-in user may do.
-pub fn list(desk: &AccessRequest<'_>) -> Outcome {
+pub(super) fn list(desk: &AccessRequest<'_>) -> Outcome {
     let roles = desk.keeper.now();
     let users = roles.iter().filter(|(_, role)| role.can_login);
     let rows = users.map(|(name, _)| vec![rows::text(name), rows::boolean(roles.is_superuser(name))]);

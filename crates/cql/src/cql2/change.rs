@@ -15,7 +15,7 @@ use db::{
     Access, ColumnOrSuper, CounterColumn, Deletion, MutationRequest, NewColumn, RowBatch, SlicePredicate,
 };
 
-pub async fn run(
+pub(super) async fn run(
     state: &QueryState<'_>,
     changes: &Changes2,
     values: Values<'_>,

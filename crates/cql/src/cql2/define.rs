@@ -14,7 +14,7 @@ use cql_syntax::TableName;
 use cql_syntax::cql2::Term2;
 use db::{Access, KsRequest};
 
-pub async fn create_keyspace(
+pub(super) async fn create_keyspace(
     state: &QueryState<'_>,
     name: &str,
     properties: &[(String, String)],
@@ -51,13 +51,13 @@ pub async fn create_keyspace(
     Ok(Cql2Outcome::Void)
 }
 
-pub async fn drop_keyspace(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcome, CqlError> {
+pub(super) async fn drop_keyspace(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcome, CqlError> {
     state.check(Access::DropKeyspace { keyspace: name.as_bytes() })?;
     state.database.schema_changes(state.behaviour).drop_keyspace(name).await?;
     Ok(Cql2Outcome::Void)
 }
 
-pub async fn create_index(
+pub(super) async fn create_index(
     state: &QueryState<'_>,
     name: Option<&str>,
     table: &TableName,
@@ -87,7 +87,7 @@ pub async fn create_index(
     Ok(Cql2Outcome::Void)
 }
 
-pub async fn drop_index(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcome, CqlError> {
+pub(super) async fn drop_index(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcome, CqlError> {
     let keyspace = keyspace_of(state, None)?;
     let catalog = state.database.catalog();
     let families =

@@ -18,18 +18,18 @@ use db::limits::NAME_BYTES_MAX;
 const KEY: &str = "KEY";
 
 /// Returns the keyspace of a statement.
-pub fn keyspace_of<'n>(state: &QueryState<'n>, named: Option<&'n str>) -> Result<&'n str, CqlError> {
+pub(super) fn keyspace_of<'n>(state: &QueryState<'n>, named: Option<&'n str>) -> Result<&'n str, CqlError> {
     named.or(state.keyspace).ok_or_else(|| CqlError::invalid(texts::no_keyspace(CQL_2)))
 }
 
 /// A column family, with the types of its names and values in the session's release.
-pub struct Family<'a> {
+pub(super) struct Family<'a> {
     pub cf: Arc<CfDef>,
     state: QueryState<'a>,
 }
 
 impl<'a> Family<'a> {
-    pub fn find(state: &QueryState<'a>, table: &TableName) -> Result<Family<'a>, CqlError> {
+    pub(super) fn find(state: &QueryState<'a>, table: &TableName) -> Result<Family<'a>, CqlError> {
         let keyspace = table.keyspace.as_deref().or(state.keyspace);
         let keyspace = keyspace.ok_or_else(|| CqlError::invalid(texts::no_keyspace(CQL_2)))?;
         state.database.describe(state.behaviour).check_named_keyspace(keyspace.as_bytes())?;
@@ -44,7 +44,7 @@ impl<'a> Family<'a> {
     }
 
     /// Returns a column family that CQL 2 may change. Tables of CQL 3 have properties that CQL 2 cannot express.
-    pub fn find_to_change(state: &QueryState<'a>, table: &TableName) -> Result<Family<'a>, CqlError> {
+    pub(super) fn find_to_change(state: &QueryState<'a>, table: &TableName) -> Result<Family<'a>, CqlError> {
         let family = Family::find(state, table)?;
         match family.cf.table {
             Some(_) => invalid(format!(
@@ -55,11 +55,11 @@ impl<'a> Family<'a> {
         }
     }
 
-    pub fn keyspace(&self) -> &[u8] {
+    pub(super) fn keyspace(&self) -> &[u8] {
         self.cf.keyspace.as_bytes()
     }
 
-    pub fn name(&self) -> Bytes {
+    pub(super) fn name(&self) -> Bytes {
         Bytes::from(self.cf.name.clone())
     }
 
@@ -67,12 +67,12 @@ impl<'a> Family<'a> {
         marshal::at(&**of, self.state.behaviour.release)
     }
 
-    pub fn comparator(&self) -> &dyn AbstractType {
+    pub(super) fn comparator(&self) -> &dyn AbstractType {
         self.view(&self.cf.comparator)
     }
 
     /// Returns the type of row keys; the default is any bytes.
-    pub fn key_type(&self) -> &dyn AbstractType {
+    pub(super) fn key_type(&self) -> &dyn AbstractType {
         match &self.cf.key_validator {
             Some(validator) => self.view(validator),
             None => &marshal::BytesType,
@@ -80,20 +80,20 @@ impl<'a> Family<'a> {
     }
 
     /// Returns the type of a column's values, if it is declared.
-    pub fn declared_type(&self, column: &[u8]) -> Option<&dyn AbstractType> {
+    pub(super) fn declared_type(&self, column: &[u8]) -> Option<&dyn AbstractType> {
         self.cf.column_metadata.get(column).map(|column| self.view(&column.validator))
     }
 
-    pub fn default_type(&self) -> &dyn AbstractType {
+    pub(super) fn default_type(&self) -> &dyn AbstractType {
         self.view(&self.cf.default_validator)
     }
 
-    pub fn value_type(&self, column: &[u8]) -> &dyn AbstractType {
+    pub(super) fn value_type(&self, column: &[u8]) -> &dyn AbstractType {
         self.declared_type(column).unwrap_or_else(|| self.default_type())
     }
 
     /// Returns the name of the row key.
-    pub fn key_alias(&self) -> String {
+    pub(super) fn key_alias(&self) -> String {
         match &self.cf.key_alias {
             Some(alias) => String::from_utf8_lossy(alias).into_owned(),
             None => KEY.to_owned(),
@@ -102,7 +102,7 @@ impl<'a> Family<'a> {
 }
 
 /// Checks whether a name is valid for a column.
-pub fn check_name(name: &[u8]) -> Result<(), CqlError> {
+pub(super) fn check_name(name: &[u8]) -> Result<(), CqlError> {
     if name.is_empty() {
         return invalid("zero-length column name");
     }
@@ -114,7 +114,7 @@ pub fn check_name(name: &[u8]) -> Result<(), CqlError> {
 }
 
 /// Returns a class name without Cassandra's package.
-pub fn short_name(of: &dyn AbstractType) -> String {
+pub(super) fn short_name(of: &dyn AbstractType) -> String {
     let class = of.class_name();
     class.strip_prefix(PACKAGE).unwrap_or(class).to_owned()
 }

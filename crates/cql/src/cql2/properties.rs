@@ -28,7 +28,7 @@ const IGNORED: [&str; 8] = [
 ];
 
 /// Returns the class for a type name: a type of CQL 2, or a class name.
-pub fn class_of(state: &QueryState<'_>, name: &str) -> Result<String, CqlError> {
+pub(super) fn class_of(state: &QueryState<'_>, name: &str) -> Result<String, CqlError> {
     let lower = name.to_lowercase();
     let class = match lower.as_str() {
         "timestamp" => Some("DateType"),
@@ -42,7 +42,7 @@ pub fn class_of(state: &QueryState<'_>, name: &str) -> Result<String, CqlError> 
 }
 
 /// Adds properties to the request for a column family.
-pub fn apply(
+pub(super) fn apply(
     state: &QueryState<'_>,
     properties: &[(String, String)],
     request: &mut CfRequest,

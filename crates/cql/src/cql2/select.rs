@@ -43,7 +43,7 @@ impl Where {
     }
 }
 
-pub async fn run(
+pub(super) async fn run(
     state: &QueryState<'_>,
     select: &Select2,
     values: Values<'_>,

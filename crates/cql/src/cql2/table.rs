@@ -17,7 +17,7 @@ use db::{Access, CfRequest, ColumnRequest};
 /// The default name of the row key.
 const KEY: &str = "KEY";
 
-pub async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Result<Cql2Outcome, CqlError> {
+pub(super) async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Result<Cql2Outcome, CqlError> {
     let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
     state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
     let mut request = CfRequest {
@@ -68,7 +68,7 @@ fn column(name: Bytes, validation_class: String) -> ColumnRequest {
     ColumnRequest { name, validation_class, index_kind: None, index_name: None, index_options: None }
 }
 
-pub async fn alter(
+pub(super) async fn alter(
     state: &QueryState<'_>,
     table: &TableName,
     alter: &Alter2,
@@ -112,14 +112,14 @@ pub async fn alter(
     Ok(Cql2Outcome::Void)
 }
 
-pub async fn drop_table(state: &QueryState<'_>, table: &TableName) -> Result<Cql2Outcome, CqlError> {
+pub(super) async fn drop_table(state: &QueryState<'_>, table: &TableName) -> Result<Cql2Outcome, CqlError> {
     let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
     state.check(Access::DropFamily { keyspace: keyspace.as_bytes(), family: table.name.as_bytes() })?;
     state.database.schema_changes(state.behaviour).drop_column_family(keyspace, &table.name).await?;
     Ok(Cql2Outcome::Void)
 }
 
-pub async fn truncate(state: &QueryState<'_>, table: &TableName) -> Result<Cql2Outcome, CqlError> {
+pub(super) async fn truncate(state: &QueryState<'_>, table: &TableName) -> Result<Cql2Outcome, CqlError> {
     let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
     state.check(Access::Write { keyspace: keyspace.as_bytes(), family: table.name.as_bytes() })?;
     state

@@ -14,7 +14,11 @@ const UUID_CHARS: usize = 36;
 
 /// Returns the bytes of a text that is a point in time for a type; an error if the type accepts no other texts. `None`: the
 /// type parses the text itself.
-pub fn parse(text: &str, of: &dyn AbstractType, state: &QueryState<'_>) -> Option<Result<Bytes, CqlError>> {
+pub(super) fn parse(
+    text: &str,
+    of: &dyn AbstractType,
+    state: &QueryState<'_>,
+) -> Option<Result<Bytes, CqlError>> {
     if text.is_empty() {
         return None;
     }

@@ -9,19 +9,19 @@ use cql_syntax::cql2::Term2;
 
 /// The context that terms need to become bytes: the values of a statement's markers, and the session's state.
 #[derive(Clone, Copy)]
-pub struct Values<'a> {
+pub(super) struct Values<'a> {
     pub bound: &'a [Bytes],
     pub state: &'a QueryState<'a>,
 }
 
 impl<'a> Values<'a> {
     /// Returns the values of a statement that cannot have markers.
-    pub fn none(state: &'a QueryState<'a>) -> Values<'a> {
+    pub(super) fn none(state: &'a QueryState<'a>) -> Values<'a> {
         Values { bound: &[], state }
     }
 
     /// Returns a term's bytes in a type.
-    pub fn bytes(&self, term: &Term2, of: &dyn AbstractType) -> Result<Bytes, CqlError> {
+    pub(super) fn bytes(&self, term: &Term2, of: &dyn AbstractType) -> Result<Bytes, CqlError> {
         match term {
             Term2::Text(text) => time_text::parse(text, of, self.state).unwrap_or_else(|| {
                 of.parse_text(text).map(Bytes::from).map_err(|error| CqlError::invalid(error.0))

@@ -25,7 +25,11 @@ use base::util::Release;
 use cql_syntax::{Alter, Properties, TableName, TypeName};
 use db::Access;
 
-pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> Result<Outcome, CqlError> {
+pub(super) async fn alter(
+    state: &QueryState<'_>,
+    name: &TableName,
+    alter: &Alter,
+) -> Result<Outcome, CqlError> {
     let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
     let family = name.name.as_bytes();
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family })?;

@@ -10,7 +10,7 @@ pub fn keeps_order(new: &CqlType, old: &CqlType) -> bool {
 
 /// Checks whether the cells of one collection are valid for another: the parts of cell names must keep their order, and
 /// the cell values must be valid values.
-pub fn takes_elements(new: &CqlType, old: &CqlType) -> bool {
+pub(super) fn takes_elements(new: &CqlType, old: &CqlType) -> bool {
     match (old, new) {
         (
             CqlType::List { element: old, is_frozen: false },
@@ -33,7 +33,7 @@ pub fn takes_elements(new: &CqlType, old: &CqlType) -> bool {
 }
 
 /// Checks whether ALTER TYPE may replace the type of a column that is not a clustering column.
-pub fn may_replace(new: &CqlType, old: &CqlType, rules: &CqlRules) -> bool {
+pub(super) fn may_replace(new: &CqlType, old: &CqlType, rules: &CqlRules) -> bool {
     if old.is_multi_cell() {
         return rules.collections_take_elements && takes_elements(new, old);
     }

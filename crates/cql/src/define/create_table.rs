@@ -25,7 +25,7 @@ const SPECULATIVE_RETRY: &str = "99.0PERCENTILE";
 
 /// Checks the statement by itself, as the old servers do when they prepare it (`CreateTableStatement.RawStatement`).
 /// Whether the keyspace exists and has no such table yet is checked when the statement is executed.
-pub fn check(state: &QueryState<'_>, create: &CreateTable) -> Result<(), CqlError> {
+pub(super) fn check(state: &QueryState<'_>, create: &CreateTable) -> Result<(), CqlError> {
     let keyspace = state.keyspace_of(create.table.keyspace.as_deref())?;
     let create = &with_old_properties(state, create);
     let catalog = state.database.catalog();
@@ -42,7 +42,7 @@ fn with_old_properties(state: &QueryState<'_>, create: &CreateTable) -> CreateTa
     CreateTable { properties, ..create.clone() }
 }
 
-pub async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outcome, CqlError> {
+pub(super) async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outcome, CqlError> {
     let create = &with_old_properties(state, create);
     let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
     state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;

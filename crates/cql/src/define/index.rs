@@ -19,7 +19,7 @@ use db::{Access, Error, INDEX_ENTRIES, INDEX_KEYS};
 /// The package of Cassandra's own index classes.
 const OWN_CLASSES: &str = "org.apache.cassandra.db.index.";
 
-pub async fn create(state: &QueryState<'_>, create: &CreateIndex) -> Result<Outcome, CqlError> {
+pub(super) async fn create(state: &QueryState<'_>, create: &CreateIndex) -> Result<Outcome, CqlError> {
     let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
     let name = &create.table.name;
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: name.as_bytes() })?;
@@ -157,7 +157,7 @@ fn indexed_type(create: &CreateIndex, column: &TableColumn, types: &Types) -> Re
 }
 
 /// Returns the part of a column's type that is indexed: for a collection its elements, its keys, or both.
-pub fn indexed_part<'t>(cql_type: &'t CqlType, index: &IndexDef) -> &'t CqlType {
+pub(super) fn indexed_part<'t>(cql_type: &'t CqlType, index: &IndexDef) -> &'t CqlType {
     let by_keys = index.has_option(INDEX_KEYS);
     match cql_type {
         entries if index.has_option(INDEX_ENTRIES) => entries,
@@ -274,7 +274,7 @@ fn default_name(keyspace: &KeyspaceDef, table: &str, column: &str) -> String {
     std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or_default()
 }
 
-pub async fn drop_index(
+pub(super) async fn drop_index(
     state: &QueryState<'_>,
     index: &TableName,
     if_exists: bool,

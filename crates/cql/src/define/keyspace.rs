@@ -46,7 +46,7 @@ fn as_configuration(error: Error) -> CqlError {
     }
 }
 
-pub async fn create(
+pub(super) async fn create(
     state: &QueryState<'_>,
     name: &str,
     if_not_exists: bool,
@@ -107,7 +107,11 @@ fn check_options(keyspace: &str, class: &str, options: &BTreeMap<String, String>
     }
 }
 
-pub async fn alter(state: &QueryState<'_>, name: &str, properties: &Properties) -> Result<Outcome, CqlError> {
+pub(super) async fn alter(
+    state: &QueryState<'_>,
+    name: &str,
+    properties: &Properties,
+) -> Result<Outcome, CqlError> {
     check_not_system(name)?;
     state.check(Access::UpdateKeyspace { keyspace: name.as_bytes() })?;
     let unknown = || CqlError::invalid(format!("Unknown keyspace {name}"));
@@ -145,7 +149,11 @@ pub async fn alter(state: &QueryState<'_>, name: &str, properties: &Properties) 
     if is_there { Ok(changed(ChangeKind::Updated, name, None)) } else { Err(unknown()) }
 }
 
-pub async fn drop_keyspace(state: &QueryState<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
+pub(super) async fn drop_keyspace(
+    state: &QueryState<'_>,
+    name: &str,
+    if_exists: bool,
+) -> Result<Outcome, CqlError> {
     check_not_system(name)?;
     state.check(Access::DropKeyspace { keyspace: name.as_bytes() })?;
     if state.database.catalog().keyspace(name).is_none() {

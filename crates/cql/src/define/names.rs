@@ -14,7 +14,7 @@ fn is_word(name: &str) -> bool {
 }
 
 /// Checks the name of a new keyspace.
-pub fn check_keyspace(name: &str) -> Result<(), CqlError> {
+pub(super) fn check_keyspace(name: &str) -> Result<(), CqlError> {
     if is_system(name) {
         return invalid(texts::own_keyspace(NEWEST, name));
     }
@@ -25,7 +25,7 @@ pub fn check_keyspace(name: &str) -> Result<(), CqlError> {
 }
 
 /// Checks the name of a new table.
-pub fn check_table(name: &str) -> Result<(), CqlError> {
+pub(super) fn check_table(name: &str) -> Result<(), CqlError> {
     if !is_word(name) {
         return invalid(format!(
             "\"{name}\" is not a valid column family name (must be alphanumeric character only: [0-9A-Za-z]+)"
@@ -44,7 +44,7 @@ fn too_long(what: &str, name: &str) -> Result<(), CqlError> {
 }
 
 /// Refuses changes of the system keyspaces.
-pub fn check_not_system(keyspace: &str) -> Result<(), CqlError> {
+pub(super) fn check_not_system(keyspace: &str) -> Result<(), CqlError> {
     if is_system(&keyspace.to_ascii_lowercase()) {
         return Err(CqlError::Unauthorized(texts::own_keyspace_in_cql(NEWEST, keyspace)));
     }
@@ -52,22 +52,22 @@ pub fn check_not_system(keyspace: &str) -> Result<(), CqlError> {
 }
 
 /// Returns the keyspace of a schema change. Keyspaces that cannot be changed are refused.
-pub fn keyspace_of<'n>(state: &QueryState<'n>, named: Option<&'n str>) -> Result<&'n str, CqlError> {
+pub(super) fn keyspace_of<'n>(state: &QueryState<'n>, named: Option<&'n str>) -> Result<&'n str, CqlError> {
     let keyspace = state.keyspace_of(named)?;
     check_not_system(keyspace)?;
     Ok(keyspace)
 }
 
 /// Returns an error that the old servers report as a syntax error although it has no position.
-pub fn syntax(message: impl Into<String>) -> CqlError {
+pub(super) fn syntax(message: impl Into<String>) -> CqlError {
     CqlError::Syntax { message: message.into(), place: Place { line: 0, column: 0 } }
 }
 
 /// Returns a type, or the error for a class that does not exist.
-pub fn configured<T>(found: Result<T, TypeError>) -> Result<T, CqlError> {
+pub(super) fn configured<T>(found: Result<T, TypeError>) -> Result<T, CqlError> {
     found.or_else(|error| configuration(error.to_string()))
 }
 
-pub fn configuration<T>(message: impl Into<String>) -> Result<T, CqlError> {
+pub(super) fn configuration<T>(message: impl Into<String>) -> Result<T, CqlError> {
     Err(CqlError::Configuration(message.into()))
 }

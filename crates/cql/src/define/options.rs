@@ -35,7 +35,11 @@ const STRATEGIES: [&str; 3] =
 const COMPRESSORS: [&str; 3] = ["LZ4Compressor", "SnappyCompressor", "DeflateCompressor"];
 
 /// Checks that every property is known and given only once.
-pub fn check_known(properties: &Properties, known: &[&str], obsolete: &[&str]) -> Result<(), CqlError> {
+pub(super) fn check_known(
+    properties: &Properties,
+    known: &[&str],
+    obsolete: &[&str],
+) -> Result<(), CqlError> {
     for (at, (name, _)) in properties.0.iter().enumerate() {
         if properties.0[..at].iter().any(|(other, _)| other == name) {
             return Err(syntax(format!("Multiple definition for property '{name}'")));
@@ -48,19 +52,19 @@ pub fn check_known(properties: &Properties, known: &[&str], obsolete: &[&str]) -
 }
 
 /// Whether a text is `true`, `1` or `yes`, as the old servers parse it; everything else is false.
-pub fn is_true(text: &str) -> bool {
+pub(super) fn is_true(text: &str) -> bool {
     ["1", "true", "yes"].contains(&&*text.to_ascii_lowercase())
 }
 
 /// Checks the properties of a table. Returns a column family that has only these.
-pub fn check_table_properties(properties: &Properties) -> Result<CfDef, CqlError> {
+pub(super) fn check_table_properties(properties: &Properties) -> Result<CfDef, CqlError> {
     let mut cf = CfDef::new("", "");
     apply(&mut cf, properties)?;
     Ok(cf)
 }
 
 /// Applies the given properties to a column family; its other settings stay.
-pub fn apply(cf: &mut CfDef, properties: &Properties) -> Result<(), CqlError> {
+pub(super) fn apply(cf: &mut CfDef, properties: &Properties) -> Result<(), CqlError> {
     check_known(properties, &TABLE, &OBSOLETE)?;
     for (name, value) in &properties.0 {
         match value {

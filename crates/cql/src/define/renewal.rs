@@ -13,19 +13,19 @@ use base::marshal::{CqlType, UserType};
 type SharedTypeKey<T> = HashMap<*const UserType, (Arc<UserType>, T)>;
 
 /// Finds out which types contain a user type.
-pub struct Users {
+pub(super) struct Users {
     keyspace: String,
     name: String,
     seen: SharedTypeKey<bool>,
 }
 
 impl Users {
-    pub fn new(user: &UserType) -> Users {
+    pub(super) fn new(user: &UserType) -> Users {
         Users { keyspace: user.keyspace.clone(), name: user.name.clone(), seen: HashMap::new() }
     }
 
     /// Checks whether a type contains the user type.
-    pub fn are_in(&mut self, cql_type: &CqlType) -> bool {
+    pub(super) fn are_in(&mut self, cql_type: &CqlType) -> bool {
         match cql_type {
             CqlType::Native(_) | CqlType::Custom(_) => false,
             CqlType::List { element, .. } | CqlType::Set { element, .. } => self.are_in(element),
@@ -50,24 +50,24 @@ impl Users {
 }
 
 /// Rebuilds types with the new definition of a user type. Types that do not contain it stay the same, and shared.
-pub struct Renewal {
+pub(super) struct Renewal {
     user: Arc<UserType>,
     users: Users,
     seen: SharedTypeKey<Arc<UserType>>,
 }
 
 impl Renewal {
-    pub fn of(user: &Arc<UserType>) -> Renewal {
+    pub(super) fn of(user: &Arc<UserType>) -> Renewal {
         Renewal { user: user.clone(), users: Users::new(user), seen: HashMap::new() }
     }
 
     /// Checks whether a type contains the user type.
-    pub fn changes(&mut self, cql_type: &CqlType) -> bool {
+    pub(super) fn changes(&mut self, cql_type: &CqlType) -> bool {
         self.users.are_in(cql_type)
     }
 
     /// Returns a user type, rebuilt with the new definition.
-    pub fn of_user(&mut self, old: &Arc<UserType>) -> Arc<UserType> {
+    pub(super) fn of_user(&mut self, old: &Arc<UserType>) -> Arc<UserType> {
         if self.users.is_of(old) {
             return self.user.clone();
         }
@@ -86,7 +86,7 @@ impl Renewal {
     }
 
     /// Returns a type, rebuilt with the new definition.
-    pub fn of_type(&mut self, old: &CqlType) -> CqlType {
+    pub(super) fn of_type(&mut self, old: &CqlType) -> CqlType {
         match old {
             CqlType::Native(_) | CqlType::Custom(_) => old.clone(),
             CqlType::List { element, is_frozen } => {

@@ -8,7 +8,7 @@ use base::schema::TableDef;
 use base::util::limits::TABLE_COLUMNS_MAX;
 
 /// Checks that the full text of a user type is not too long.
-pub fn check_user_type(user: &UserType) -> Result<(), CqlError> {
+pub(super) fn check_user_type(user: &UserType) -> Result<(), CqlError> {
     match user.size().excess() {
         Some(excess) => invalid(format!("User type {}.{} {excess}", user.keyspace, user.name)),
         None => Ok(()),
@@ -16,7 +16,7 @@ pub fn check_user_type(user: &UserType) -> Result<(), CqlError> {
 }
 
 /// Checks that the full text of a type is not too long.
-pub fn check_type(cql_type: &CqlType) -> Result<(), CqlError> {
+pub(super) fn check_type(cql_type: &CqlType) -> Result<(), CqlError> {
     match cql_type.size().excess() {
         Some(excess) => invalid(format!("Type {cql_type} {excess}")),
         None => Ok(()),
@@ -24,7 +24,7 @@ pub fn check_type(cql_type: &CqlType) -> Result<(), CqlError> {
 }
 
 /// Checks the number of a table's columns, and the total size of their types.
-pub fn check_table(table: &TableDef) -> Result<(), CqlError> {
+pub(super) fn check_table(table: &TableDef) -> Result<(), CqlError> {
     let columns = table.columns().count();
     if columns > TABLE_COLUMNS_MAX {
         return invalid(format!(

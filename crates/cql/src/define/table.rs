@@ -17,7 +17,7 @@ fn is_there(state: &QueryState<'_>, keyspace: &str, table: &str) -> Result<bool,
     }
 }
 
-pub async fn drop_table(
+pub(super) async fn drop_table(
     state: &QueryState<'_>,
     table: &TableName,
     if_exists: bool,
@@ -40,7 +40,7 @@ pub async fn drop_table(
     Ok(table_changed(ChangeKind::Dropped, keyspace, &table.name))
 }
 
-pub async fn truncate(state: &QueryState<'_>, table: &TableName) -> Result<Outcome, CqlError> {
+pub(super) async fn truncate(state: &QueryState<'_>, table: &TableName) -> Result<Outcome, CqlError> {
     let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
     let (key, family) = (keyspace.as_bytes(), table.name.as_bytes());
     state.check(Access::Write { keyspace: key, family })?;

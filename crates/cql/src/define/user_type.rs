@@ -21,7 +21,7 @@ fn outcome(change: ChangeKind, keyspace: &str, name: &str) -> Outcome {
     changed(change, keyspace, Some(ChangedTarget::Type(name.to_owned())))
 }
 
-pub async fn create(
+pub(super) async fn create(
     state: &QueryState<'_>,
     name: &TableName,
     if_not_exists: bool,
@@ -58,7 +58,11 @@ pub async fn create(
     Ok(if is_made { outcome(ChangeKind::Created, keyspace, &name.name) } else { Outcome::Void })
 }
 
-pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &AlterType) -> Result<Outcome, CqlError> {
+pub(super) async fn alter(
+    state: &QueryState<'_>,
+    name: &TableName,
+    alter: &AlterType,
+) -> Result<Outcome, CqlError> {
     let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
     state.check(Access::UpdateKeyspace { keyspace: keyspace.as_bytes() })?;
     let (types, release) = (state.database.types(), state.behaviour.release);
@@ -216,7 +220,7 @@ fn renewed_family(
     Ok(cf.with_indexes())
 }
 
-pub async fn drop_type(
+pub(super) async fn drop_type(
     state: &QueryState<'_>,
     name: &TableName,
     if_exists: bool,

@@ -21,7 +21,7 @@ pub(super) enum Element<'a> {
 }
 
 impl<'a> Element<'a> {
-    pub fn kind(&self) -> ElementKind {
+    pub(super) fn kind(&self) -> ElementKind {
         match self {
             Element::Keyspace(_) => ElementKind::Keyspace,
             Element::Type(_) => ElementKind::Type,
@@ -31,7 +31,7 @@ impl<'a> Element<'a> {
     }
 
     /// Returns the name of its keyspace, and its own name.
-    pub fn names(&self) -> (&'a str, &'a str) {
+    pub(super) fn names(&self) -> (&'a str, &'a str) {
         match self {
             Element::Keyspace(keyspace) => (&keyspace.name, &keyspace.name),
             Element::Type(user_type) => (&user_type.keyspace, &user_type.name),
@@ -41,7 +41,7 @@ impl<'a> Element<'a> {
     }
 
     /// Returns the statement that creates it.
-    pub fn text(&self, state: &QueryState<'_>, detail: Detail) -> String {
+    pub(super) fn text(&self, state: &QueryState<'_>, detail: Detail) -> String {
         match self {
             Element::Keyspace(keyspace) => text::keyspace(keyspace),
             Element::Type(user_type) => text::user_type(user_type),

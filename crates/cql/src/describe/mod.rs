@@ -19,7 +19,7 @@ use elements::Element;
 use table_text::Detail;
 
 /// Executes a DESCRIBE.
-pub fn describe(
+pub(crate) fn describe(
     state: &QueryState<'_>,
     describe: &Describe,
     options: &QueryOptions,

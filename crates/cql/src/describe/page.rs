@@ -21,7 +21,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub fn begin(state: &QueryState<'_>, options: &QueryOptions) -> Result<Page, CqlError> {
+    pub(super) fn begin(state: &QueryState<'_>, options: &QueryOptions) -> Result<Page, CqlError> {
         let schema = state.database.schema_version().parse().unwrap_or_default();
         let from = match &options.paging_state {
             Some(paging) => resumed(paging, schema)?,
@@ -31,7 +31,7 @@ impl Page {
     }
 
     /// Returns the elements of this page, and the paging state of the next one.
-    pub fn cut<T: Copy>(&self, all: &[T]) -> (Vec<T>, Option<Bytes>) {
+    pub(super) fn cut<T: Copy>(&self, all: &[T]) -> (Vec<T>, Option<Bytes>) {
         let rest = all.get(self.from..).unwrap_or_default();
         match self.size {
             Some(size) if size < rest.len() => {

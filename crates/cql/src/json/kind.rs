@@ -17,7 +17,7 @@ pub(super) enum JsonKind<'j> {
 }
 
 impl<'j> JsonKind<'j> {
-    pub fn of(json: &'j RawValue) -> JsonKind<'j> {
+    pub(super) fn of(json: &'j RawValue) -> JsonKind<'j> {
         let text = json.get();
         match text.as_bytes().first() {
             Some(b'"') => JsonKind::String(serde_json::from_str(text).unwrap_or_default()),
@@ -47,7 +47,7 @@ impl<'j> JsonKind<'j> {
     }
 
     /// Returns a constant as text, and lists and objects as they were written.
-    pub fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         match self {
             JsonKind::Null => "null",
             JsonKind::Boolean(true) => "true",
@@ -59,7 +59,7 @@ impl<'j> JsonKind<'j> {
     }
 
     /// Returns the message that another kind was expected.
-    pub fn unexpected(&self, expected: &str) -> String {
+    pub(super) fn unexpected(&self, expected: &str) -> String {
         format!("Expected {expected}, but got a {}: {}", self.class(), self.text())
     }
 }

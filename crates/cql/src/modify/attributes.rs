@@ -18,7 +18,7 @@ pub(super) struct Attributes {
 }
 
 impl Attributes {
-    pub fn new(
+    pub(super) fn new(
         timestamp: Option<&Term>,
         ttl: Option<&Term>,
         terms: &mut Terms<'_>,
@@ -30,16 +30,21 @@ impl Attributes {
         Ok(Attributes { timestamp, ttl: typed(ttl, "[ttl]", Native::Int)? })
     }
 
-    pub fn has_timestamp(&self) -> bool {
+    pub(super) fn has_timestamp(&self) -> bool {
         self.timestamp.is_some()
     }
 
-    pub fn has_ttl(&self) -> bool {
+    pub(super) fn has_ttl(&self) -> bool {
         self.ttl.is_some()
     }
 
     /// Returns the statement's timestamp, or `now` if it specifies none.
-    pub fn timestamp(&self, now: i64, options: &QueryOptions, database: &Database) -> Result<i64, CqlError> {
+    pub(super) fn timestamp(
+        &self,
+        now: i64,
+        options: &QueryOptions,
+        database: &Database,
+    ) -> Result<i64, CqlError> {
         let Some(timestamp) = &self.timestamp else { return Ok(now) };
         match timestamp.value(options, database)? {
             Value::Single(bytes) => {
@@ -52,7 +57,7 @@ impl Attributes {
     }
 
     /// Returns the TTL of the cells in seconds: the statement's, or the table's default.
-    pub fn ttl_s(
+    pub(super) fn ttl_s(
         &self,
         state: &QueryState<'_>,
         options: &QueryOptions,

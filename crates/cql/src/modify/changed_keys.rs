@@ -19,7 +19,7 @@ pub(super) enum ChangedKeys {
 
 impl ChangedKeys {
     /// Analyzes the WHERE clause of an UPDATE or DELETE.
-    pub fn of_where(
+    pub(super) fn of_where(
         state: &QueryState<'_>,
         kind: ModifyKind,
         relations: &[Relation],

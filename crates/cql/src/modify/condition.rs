@@ -59,7 +59,7 @@ pub(super) struct ConditionContext<'a> {
 }
 
 impl ColumnCondition {
-    pub fn new(condition: &Condition, terms: &mut Terms<'_>) -> Result<ColumnCondition, CqlError> {
+    pub(super) fn new(condition: &Condition, terms: &mut Terms<'_>) -> Result<ColumnCondition, CqlError> {
         let Some(column) = terms.table.def.column(&condition.column) else {
             return invalid(format!("Unknown identifier {}", condition.column));
         };
@@ -120,12 +120,12 @@ impl ColumnCondition {
         Ok(ColumnCondition { column, part, wanted, values, names })
     }
 
-    pub fn is_static(&self) -> bool {
+    pub(super) fn is_static(&self) -> bool {
         self.column.kind == ColumnKind::Static
     }
 
     /// Checks whether a row meets the condition.
-    pub fn holds(&self, row: &CurrentRow, testing: ConditionContext<'_>) -> Result<bool, CqlError> {
+    pub(super) fn holds(&self, row: &CurrentRow, testing: ConditionContext<'_>) -> Result<bool, CqlError> {
         let value = |term: &TypedTerm| match term.value(testing.options, testing.database)? {
             Value::Unset => invalid("Invalid 'unset' value in condition"),
             Value::Fields(fields) => Ok(Value::Single(tuple_to_bytes(&fields))),

@@ -88,7 +88,7 @@ pub(super) async fn read_lists(
 
 impl CurrentRow {
     /// Reads the whole row. A row whose columns are all null must be distinguished from a missing row.
-    pub async fn read(
+    pub(super) async fn read(
         state: &QueryState<'_>,
         table: &Table,
         key: &Bytes,
@@ -138,18 +138,18 @@ impl CurrentRow {
 
     /// Returns the row whose columns conditions look at. A row whose clustering values are not all given has none, although
     /// the answer shows the values of the first row that has the given ones (Cassandra 2.0 to 2.2).
-    pub fn named(&self) -> &CurrentRow {
+    pub(super) fn named(&self) -> &CurrentRow {
         static NONE: CurrentRow = CurrentRow { cells: Vec::new(), is_other: false };
         if self.is_other { &NONE } else { self }
     }
 
-    pub fn exists(&self) -> bool {
+    pub(super) fn exists(&self) -> bool {
         !self.cells.is_empty()
     }
 
     /// Returns the clustering values as they are stored, which may differ in bytes from the statement's, as 1.0 and
     /// 1.00 of a decimal are. `None` for a row without cells, and in a layout whose cell names have no clustering.
-    pub fn stored_clustering(&self, def: &TableDef) -> Option<Vec<Bytes>> {
+    pub(super) fn stored_clustering(&self, def: &TableDef) -> Option<Vec<Bytes>> {
         let place = def.place_of(&self.cells.first()?.name)?;
         (place.clustering.len() == def.clustering.len()).then_some(place.clustering)
     }
@@ -174,19 +174,19 @@ impl CurrentRow {
     }
 
     /// Returns the value of a column that is stored in one cell.
-    pub fn single(&self, def: &TableDef, column: &TableColumn) -> Option<Bytes> {
+    pub(super) fn single(&self, def: &TableDef, column: &TableColumn) -> Option<Bytes> {
         let mut cells = self.cells_of(def, column).filter(|(element, _)| element.is_none());
         cells.next().map(|(_, cell)| cell.value.clone())
     }
 
     /// Returns the elements of a collection, in their order.
-    pub fn elements(&self, def: &TableDef, column: &TableColumn) -> Vec<Element> {
+    pub(super) fn elements(&self, def: &TableDef, column: &TableColumn) -> Vec<Element> {
         let cells = self.cells_of(def, column);
         cells.filter_map(|(element, cell)| Some((element?, cell.value.clone()))).collect()
     }
 
     /// Returns the value of a column in the format of results.
-    pub fn value(&self, def: &TableDef, column: &TableColumn) -> Option<Bytes> {
+    pub(super) fn value(&self, def: &TableDef, column: &TableColumn) -> Option<Bytes> {
         if column.cql_type.is_multi_cell() {
             return collection_bytes(&column.cql_type, &self.elements(def, column));
         }

@@ -21,7 +21,7 @@ pub(super) struct JsonValues {
 }
 
 impl JsonValues {
-    pub fn new(
+    pub(super) fn new(
         json: &Term,
         keeps_omitted: bool,
         terms: &mut Terms<'_>,
@@ -42,7 +42,7 @@ impl JsonValues {
     }
 
     /// Appends the values of the columns to the values that the client has bound.
-    pub fn bind(
+    pub(super) fn bind(
         &self,
         options: &mut Cow<'_, QueryOptions>,
         table: &Table,

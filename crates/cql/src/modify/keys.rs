@@ -32,7 +32,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    pub fn new(def: &TableDef, has_in_anywhere: bool) -> Keys {
+    pub(super) fn new(def: &TableDef, has_in_anywhere: bool) -> Keys {
         Keys {
             has_in_anywhere,
             partition: def.partition_key.iter().map(|_| None).collect(),
@@ -41,20 +41,20 @@ impl Keys {
     }
 
     /// Whether any clustering column is given.
-    pub fn has_clustering(&self) -> bool {
+    pub(super) fn has_clustering(&self) -> bool {
         self.clustering.iter().any(Option::is_some)
     }
 
-    pub fn has_clustering_at(&self, position: usize) -> bool {
+    pub(super) fn has_clustering_at(&self, position: usize) -> bool {
         self.clustering.get(position).is_some_and(Option::is_some)
     }
 
-    pub fn has_partition_at(&self, position: usize) -> bool {
+    pub(super) fn has_partition_at(&self, position: usize) -> bool {
         self.partition.get(position).is_some_and(Option::is_some)
     }
 
     /// Sets the value of a primary key column.
-    pub fn set(&mut self, column: &TableColumn, value: TypedTerm) -> Result<(), CqlError> {
+    pub(super) fn set(&mut self, column: &TableColumn, value: TypedTerm) -> Result<(), CqlError> {
         self.put(column, Part::Eq(value))
     }
 
@@ -75,7 +75,7 @@ impl Keys {
     }
 
     /// Takes the restrictions from the WHERE clause of an UPDATE or DELETE.
-    pub fn restrict(
+    pub(super) fn restrict(
         &mut self,
         relations: &[Relation],
         table: &Table,
@@ -123,7 +123,7 @@ impl Keys {
     }
 
     /// Returns the keys of the partitions.
-    pub fn row_keys(&self, def: &TableDef, bound: BoundValues<'_>) -> Result<Vec<Bytes>, CqlError> {
+    pub(super) fn row_keys(&self, def: &TableDef, bound: BoundValues<'_>) -> Result<Vec<Bytes>, CqlError> {
         let mut each = Combinations::default();
         for (at, (column, part)) in def.partition_key.iter().zip(&self.partition).enumerate() {
             let Some(part) = part else { return Err(missing(column)) };
@@ -145,7 +145,7 @@ impl Keys {
     }
 
     /// Returns the row's clustering values that are given; `needs_all` requires all of them.
-    pub fn clustering(
+    pub(super) fn clustering(
         &self,
         def: &TableDef,
         needs_all: bool,

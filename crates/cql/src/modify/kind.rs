@@ -10,7 +10,7 @@ pub(super) enum ModifyKind {
 
 impl ModifyKind {
     /// Returns the keyword, as messages have it.
-    pub fn word(self) -> &'static str {
+    pub(super) fn word(self) -> &'static str {
         match self {
             ModifyKind::Insert => "INSERT",
             ModifyKind::Update => "UPDATE",

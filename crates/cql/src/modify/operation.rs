@@ -120,7 +120,7 @@ fn deleted_field(field: &str, column: &TableColumn) -> Result<usize, CqlError> {
 
 impl ColumnOperation {
     /// Analyzes `column = term`, also of an INSERT.
-    pub fn set(
+    pub(super) fn set(
         term: &Term,
         column: &TableColumn,
         terms: &mut Terms<'_>,
@@ -136,7 +136,7 @@ impl ColumnOperation {
     }
 
     /// Analyzes one assignment of an UPDATE.
-    pub fn assign(
+    pub(super) fn assign(
         operation: &Operation,
         column: &TableColumn,
         terms: &mut Terms<'_>,
@@ -215,7 +215,7 @@ impl ColumnOperation {
     }
 
     /// Analyzes one column, element or field in a DELETE.
-    pub fn delete(
+    pub(super) fn delete(
         deletion: &Deletion,
         column: &TableColumn,
         terms: &mut Terms<'_>,
@@ -246,12 +246,12 @@ impl ColumnOperation {
         Ok(ColumnOperation { column: column.clone(), action })
     }
 
-    pub fn is_static(&self) -> bool {
+    pub(super) fn is_static(&self) -> bool {
         self.column.kind == ColumnKind::Static
     }
 
     /// Whether the list must be read first.
-    pub fn reads_list(&self) -> bool {
+    pub(super) fn reads_list(&self) -> bool {
         matches!(self.action, Action::Discard(_) | Action::SetIndex { .. } | Action::DeleteIndex(_))
     }
 }

@@ -48,7 +48,7 @@ fn bounds(release: Release) -> (u8, u8) {
 
 impl<'a> RowWriter<'a> {
     /// Creates a writer with capacity for about `count` changes.
-    pub fn new(writing: WriteContext<'a>, lists: &'a Lists, count: usize) -> RowWriter<'a> {
+    pub(super) fn new(writing: WriteContext<'a>, lists: &'a Lists, count: usize) -> RowWriter<'a> {
         RowWriter { writing, lists, changes: Vec::with_capacity(count) }
     }
 
@@ -177,7 +177,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Writes the row marker, which keeps a row without values alive.
-    pub fn write_marker(&mut self) -> Result<(), CqlError> {
+    pub(super) fn write_marker(&mut self) -> Result<(), CqlError> {
         let name = self.writing.table.def.sparse_name(false, self.clustering(), b"", None, 0);
         self.check_name(&name)?;
         let cell = self.live_cell(name, Bytes::new());
@@ -186,7 +186,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Writes the cell of a dense table's row if the table has no value column.
-    pub fn write_dense_row(&mut self) -> Result<(), CqlError> {
+    pub(super) fn write_dense_row(&mut self) -> Result<(), CqlError> {
         self.dense_cell(|writer, name| writer.live_cell(name, Bytes::new()))
     }
 
@@ -206,7 +206,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Deletes the rows with the prefix.
-    pub fn delete_rows(&mut self) -> Result<(), CqlError> {
+    pub(super) fn delete_rows(&mut self) -> Result<(), CqlError> {
         let def = &self.writing.table.def;
         let clustering = self.clustering();
         let deletion = self.deletion(self.writing.timestamp);
@@ -259,7 +259,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Applies an operation.
-    pub fn apply(&mut self, operation: &ColumnOperation) -> Result<(), CqlError> {
+    pub(super) fn apply(&mut self, operation: &ColumnOperation) -> Result<(), CqlError> {
         let ColumnOperation { column, action } = operation;
         match action {
             Action::Set(term) => {

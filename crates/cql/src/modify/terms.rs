@@ -15,24 +15,29 @@ pub(super) struct Terms<'a> {
 
 impl Terms<'_> {
     /// Types a value for a column.
-    pub fn of_column(&mut self, term: &Term, column: &TableColumn) -> Result<TypedTerm, CqlError> {
+    pub(super) fn of_column(&mut self, term: &Term, column: &TableColumn) -> Result<TypedTerm, CqlError> {
         self.named(term, column.name.clone(), column.cql_type.clone())
     }
 
     /// Types a value with a name of its own, such as `[ttl]`.
-    pub fn named(&mut self, term: &Term, name: String, cql_type: CqlType) -> Result<TypedTerm, CqlError> {
+    pub(super) fn named(
+        &mut self,
+        term: &Term,
+        name: String,
+        cql_type: CqlType,
+    ) -> Result<TypedTerm, CqlError> {
         let spec = self.spec(name, cql_type);
         TypedTerm::new(term, &spec, &self.scope, self.markers)
     }
 
     /// Returns the specification of a value's receiver.
-    pub fn spec(&self, name: String, cql_type: CqlType) -> ColumnSpec {
+    pub(super) fn spec(&self, name: String, cql_type: CqlType) -> ColumnSpec {
         let (keyspace, table) = (self.table.cf.keyspace.clone(), self.table.cf.name.clone());
         ColumnSpec { keyspace, table, name, cql_type, is_field: false }
     }
 
     /// Types the one marker for all values of an IN.
-    pub fn in_marker(&mut self, at: usize, name: &str, of: CqlType) -> Result<TypedTerm, CqlError> {
+    pub(super) fn in_marker(&mut self, at: usize, name: &str, of: CqlType) -> Result<TypedTerm, CqlError> {
         let element = match of {
             CqlType::List { element, .. } => CqlType::List { element, is_frozen: true },
             CqlType::Set { element, .. } => CqlType::Set { element, is_frozen: true },
@@ -45,7 +50,7 @@ impl Terms<'_> {
     }
 
     /// Types the key or index of a collection element.
-    pub fn key(
+    pub(super) fn key(
         &mut self,
         term: &Term,
         column: &TableColumn,
@@ -54,11 +59,11 @@ impl Terms<'_> {
         self.named(term, format!("key({})", column.name), key_type.clone())
     }
 
-    pub fn index(&mut self, term: &Term, column: &TableColumn) -> Result<TypedTerm, CqlError> {
+    pub(super) fn index(&mut self, term: &Term, column: &TableColumn) -> Result<TypedTerm, CqlError> {
         self.named(term, format!("idx({})", column.name), CqlType::Native(Native::Int))
     }
 
-    pub fn element(
+    pub(super) fn element(
         &mut self,
         term: &Term,
         column: &TableColumn,

@@ -20,7 +20,7 @@ const EVERYBODYS: [&str; 5] = ["local", "peers", "peers_v2", "size_estimates", "
 const NOBODYS: [&str; 6] = ["paxos", "batches", "batchlog", "batchlog_v2", "roles", "raft"];
 
 /// Checks whether a session may send this statement.
-pub fn check(
+pub(super) fn check(
     state: &QueryState<'_>,
     remote: &dyn RemoteCql,
     statement: &RemoteStatement,
@@ -40,7 +40,7 @@ pub fn check(
 }
 
 /// Checks whether clients may access a keyspace.
-pub fn check_open(remote: &dyn RemoteCql, keyspace: &str) -> Result<(), CqlError> {
+pub(super) fn check_open(remote: &dyn RemoteCql, keyspace: &str) -> Result<(), CqlError> {
     if keyspace == remote.own_keyspace() || keyspace == system::AUTH {
         let text = format!("the keyspace {keyspace} is not open to clients of this server");
         return Err(CqlError::Unauthorized(text));

@@ -11,7 +11,7 @@ use cql_syntax::{
 
 /// A statement, parsed as far as possible: the CQL of today's clusters has more statements than ours.
 #[derive(Debug)]
-pub struct RemoteStatement {
+pub(super) struct RemoteStatement {
     /// The text of the client.
     pub text: String,
     pub route: Route,
@@ -21,7 +21,7 @@ pub struct RemoteStatement {
 }
 
 #[derive(Debug)]
-pub enum Route {
+pub(super) enum Route {
     LocalStatement(LocalStatement),
     There {
         /// The text with a keyspace before every name.
@@ -32,7 +32,7 @@ pub enum Route {
 
 /// A statement that concerns only the session or this server.
 #[derive(Debug)]
-pub enum LocalStatement {
+pub(super) enum LocalStatement {
     Use(String),
     Access(AccessStatement),
 }
@@ -53,7 +53,7 @@ const FOREIGN: [(&str, &[&str]); 3] = [
 
 impl RemoteStatement {
     /// Parses a statement of a session with this keyspace.
-    pub fn read(text: &str, keyspace: Option<&str>) -> Result<RemoteStatement, CqlError> {
+    pub(super) fn read(text: &str, keyspace: Option<&str>) -> Result<RemoteStatement, CqlError> {
         let parsed = match parse(text) {
             // Only the cluster has materialized views.
             Ok(Parsed { before_views: Some((message, place)), .. }) => {
@@ -76,7 +76,7 @@ impl RemoteStatement {
 
     /// Returns the client's names of result columns that a cluster names differently, since it adds the system keyspace
     /// to function names. Each name has its column index. Empty unless the result has the expected number of columns.
-    pub fn function_names(&self, columns: usize) -> Vec<(usize, String)> {
+    pub(super) fn function_names(&self, columns: usize) -> Vec<(usize, String)> {
         let Some(Statement::Select(Select { selection: Selection::Some(selected), is_json: false, .. })) =
             &self.read
         else {
@@ -95,7 +95,7 @@ impl RemoteStatement {
     }
 
     /// Returns whether the statement only reads: SELECT, DESCRIBE and USE.
-    pub fn only_reads(&self) -> bool {
+    pub(super) fn only_reads(&self) -> bool {
         match &self.read {
             Some(read) => matches!(read, Statement::Select(_) | Statement::Describe(_) | Statement::Use(_)),
             None => self.target().kind == "SELECT",
@@ -104,7 +104,7 @@ impl RemoteStatement {
 
     /// Returns the kind of the statement and the element that it works on; only the first word of a statement that only
     /// the cluster can parse.
-    pub fn target(&self) -> StatementTarget {
+    pub(super) fn target(&self) -> StatementTarget {
         let Some(read) = &self.read else {
             let parser = Parser::new(&self.text, NEWEST);
             let is_first = |word: &&&str| parser.as_ref().is_ok_and(|parser| parser.is_word(0, word));
@@ -116,7 +116,7 @@ impl RemoteStatement {
     }
 
     /// Whether it changes the schema.
-    pub fn is_definition(&self) -> bool {
+    pub(super) fn is_definition(&self) -> bool {
         self.is_definition
     }
 

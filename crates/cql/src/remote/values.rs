@@ -12,7 +12,7 @@ use base::util::Release;
 use store::{RemoteColumn, RemoteOutcome};
 
 /// Returns a cluster's result with the types and names of the session's release.
-pub fn result(
+pub(super) fn result(
     outcome: RemoteOutcome,
     statement: &RemoteStatement,
     state: &QueryState<'_>,
@@ -32,7 +32,7 @@ pub fn result(
 }
 
 /// Returns a column with the type names of a release.
-pub fn column(column: RemoteColumn, release: Release) -> ColumnSpec {
+pub(super) fn column(column: RemoteColumn, release: Release) -> ColumnSpec {
     let RemoteColumn { keyspace, table, name, cql_type } = column;
     let cql_type =
         if Behaviour::of(release).cql.timestamps_are_dates { old_type(cql_type) } else { cql_type };
@@ -54,7 +54,7 @@ fn old_type(cql_type: CqlType) -> CqlType {
 }
 
 /// Returns a bound value in the form that is sent: collections have 32-bit lengths.
-pub fn sent_form(cql_type: &CqlType, value: &Bytes, form: CollectionForm) -> Result<Bytes, CqlError> {
+pub(super) fn sent_form(cql_type: &CqlType, value: &Bytes, form: CollectionForm) -> Result<Bytes, CqlError> {
     let unread = |what: &str| CqlError::invalid(format!("Not enough bytes to read a {what}"));
     if form == CollectionForm::Long {
         return Ok(value.clone());

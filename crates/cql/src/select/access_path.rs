@@ -44,7 +44,7 @@ pub struct AccessPath {
 impl SelectPlan {
     /// Returns how the statement finds its rows; `None` for a system table, whose rows are not stored, and if there is
     /// nothing to read.
-    pub fn path(
+    pub(crate) fn path(
         &self,
         state: &QueryState<'_>,
         options: &QueryOptions,

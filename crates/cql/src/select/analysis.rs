@@ -38,7 +38,7 @@ pub(super) struct Analysis<'a> {
 }
 
 impl<'a> Analysis<'a> {
-    pub fn new(
+    pub(super) fn new(
         state: &'a QueryState<'a>,
         target: &'a Target,
         select: Option<&'a Select>,
@@ -56,16 +56,16 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    pub fn release(&self) -> Release {
+    pub(super) fn release(&self) -> Release {
         self.state.behaviour.release
     }
 
-    pub fn rules(&self) -> WhereRules {
+    pub(super) fn rules(&self) -> WhereRules {
         self.found.rules
     }
 
     /// Adds a relation.
-    pub fn take(&mut self, relation: &Relation, markers: &mut Markers) -> Result<(), CqlError> {
+    pub(super) fn take(&mut self, relation: &Relation, markers: &mut Markers) -> Result<(), CqlError> {
         self.check_operator(relation)?;
         match relation {
             Relation::Column { column, element, operator, value } => {
@@ -119,7 +119,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Returns the column of a relation. `operator` is `None` for an IN that no index supports.
-    pub fn entity(
+    pub(super) fn entity(
         &mut self,
         name: &str,
         relation: &Relation,
@@ -143,7 +143,7 @@ impl<'a> Analysis<'a> {
         Ok(column.clone())
     }
 
-    pub fn entities(
+    pub(super) fn entities(
         &mut self,
         names: &[String],
         relation: &Relation,
@@ -157,7 +157,7 @@ impl<'a> Analysis<'a> {
         (self.rules().in_of_one_uses_index && has_one(values)).then_some(Operator::Eq)
     }
 
-    pub fn is_alias(&self, name: &str) -> bool {
+    pub(super) fn is_alias(&self, name: &str) -> bool {
         match self.select.map(|select| &select.selection) {
             Some(Selection::Some(selected)) => selected.iter().any(|one| one.alias.as_deref() == Some(name)),
             Some(Selection::All | Selection::Count { .. }) | None => false,
@@ -165,7 +165,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Returns a relation as messages print it.
-    pub fn text(&self, relation: &Relation) -> String {
+    pub(super) fn text(&self, relation: &Relation) -> String {
         relation_text(relation, self.release())
     }
 

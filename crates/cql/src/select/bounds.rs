@@ -52,7 +52,7 @@ pub(super) enum CellReads {
 
 impl CellReads {
     /// Whether no cell can be read, because the bounds exclude each other.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         match self {
             // The table may have only the columns of its key.
             CellReads::Names(_) => false,
@@ -101,7 +101,7 @@ pub(super) struct Slicing<'a> {
 
 impl<'a> Slicing<'a> {
     /// Returns the slices for the restrictions. `comparator` sorts the cells, or the super columns.
-    pub fn sliced(&self, comparator: &dyn AbstractType) -> Result<SlicePlan<'a>, CqlError> {
+    pub(super) fn sliced(&self, comparator: &dyn AbstractType) -> Result<SlicePlan<'a>, CqlError> {
         let (def, restrictions) = (&*self.target.def, self.restrictions);
         if def.layout == Layout::StaticCompact {
             let names = def.others.values().map(|column| column.cell_name.clone()).collect();
@@ -167,7 +167,7 @@ impl<'a> Slicing<'a> {
     }
 
     /// Returns the values of the clustering columns, which have equalities and IN only.
-    pub fn equalities(&self) -> Result<Combinations, CqlError> {
+    pub(super) fn equalities(&self) -> Result<Combinations, CqlError> {
         self.prefixes().map(|prefixes| prefixes.each)
     }
 

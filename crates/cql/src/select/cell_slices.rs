@@ -47,12 +47,12 @@ impl SlicePlace {
 }
 
 impl SliceBuilder {
-    pub fn with_capacity(count: usize) -> SliceBuilder {
+    pub(super) fn with_capacity(count: usize) -> SliceBuilder {
         SliceBuilder { names: Vec::new(), places: Vec::with_capacity(count) }
     }
 
     /// Adds a slice, and charges its memory to the request.
-    pub fn push(&mut self, slice: &CellSlice) -> Result<(), CqlError> {
+    pub(super) fn push(&mut self, slice: &CellSlice) -> Result<(), CqlError> {
         let length = slice.start.len() + slice.finish.len();
         if length > NAMES_BYTES_MAX - self.names.len() {
             return invalid("the values of the IN relations have more than 4 GiB together");
@@ -74,7 +74,7 @@ impl SliceBuilder {
     }
 
     /// Returns the slices that can contain names, sorted and each once.
-    pub fn sorted(self, comparator: &dyn AbstractType) -> CellSlices {
+    pub(super) fn sorted(self, comparator: &dyn AbstractType) -> CellSlices {
         let SliceBuilder { names, mut places } = self;
         places.retain(|place| {
             let (start, finish) = (place.start(&names), place.finish(&names));
@@ -95,15 +95,15 @@ impl SliceBuilder {
 }
 
 impl CellSlices {
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.places.len()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    pub fn get(&self, at: usize) -> Option<CellSlice> {
+    pub(super) fn get(&self, at: usize) -> Option<CellSlice> {
         let place = self.places.get(at)?;
         let part = |from: u32, to: u32| self.names.slice(from as usize..to as usize);
         Some(CellSlice {
@@ -114,7 +114,7 @@ impl CellSlices {
         })
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = CellSlice> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = CellSlice> {
         (0..self.len()).filter_map(|at| self.get(at))
     }
 }

@@ -25,22 +25,22 @@ pub(super) struct CellSource<'a> {
 impl CellSource<'_> {
     /// Returns the request context for the next page. Each page reads the schema that is current then, so that no
     /// schema change waits for a SELECT of many pages.
-    pub fn request(&self) -> Request<'_> {
+    pub(super) fn request(&self) -> Request<'_> {
         self.state.request(self.keyspace, self.consistency)
     }
 
     /// Returns the order of the cells of a row, or of its super columns.
-    pub fn comparator(&self) -> &dyn AbstractType {
+    pub(super) fn comparator(&self) -> &dyn AbstractType {
         marshal::at(&*self.cf.comparator, self.state.behaviour.release)
     }
 
     /// Returns the order of the cells of a super column.
-    pub fn subcomparator(&self) -> Option<&dyn AbstractType> {
+    pub(super) fn subcomparator(&self) -> Option<&dyn AbstractType> {
         let subcomparator = self.cf.subcomparator()?;
         Some(marshal::at(&**subcomparator, self.state.behaviour.release))
     }
 
-    pub async fn read(
+    pub(super) async fn read(
         &self,
         key: &Bytes,
         super_column: Option<Bytes>,

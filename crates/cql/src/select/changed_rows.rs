@@ -20,7 +20,7 @@ use cql_syntax::Relation;
 
 /// The row, or rows, of a partition that a statement changes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum RowSet {
+pub(crate) enum RowSet {
     /// The static columns.
     Static,
     /// The row with these clustering values, or all rows that begin with them if there are fewer values than columns.
@@ -32,7 +32,7 @@ pub enum RowSet {
 
 /// The restrictions of the rows that an UPDATE or DELETE changes.
 #[derive(Debug)]
-pub struct ChangedRows {
+pub(crate) struct ChangedRows {
     target: Target,
     restrictions: Restrictions,
     /// `UPDATE` or `DELETE`.
@@ -40,14 +40,14 @@ pub struct ChangedRows {
 }
 
 /// Returns the names of the columns without a value, separated by commas.
-pub fn missing(columns: &[TableColumn], is_given: impl Fn(usize) -> bool) -> String {
+pub(crate) fn missing(columns: &[TableColumn], is_given: impl Fn(usize) -> bool) -> String {
     let missing = columns.iter().filter(|column| !is_given(column.position));
     comma_list(missing.map(|column| &*column.name))
 }
 
 impl ChangedRows {
     /// Analyzes the relations of an `UPDATE` or a `DELETE`.
-    pub fn new(
+    pub(crate) fn new(
         state: &QueryState<'_>,
         table: &Table,
         statement: &'static str,
@@ -67,7 +67,7 @@ impl ChangedRows {
     }
 
     /// Checks that the restrictions select rows by key. `is_static_only`: the statement is only about static columns.
-    pub fn check(&self, is_static_only: bool) -> Result<(), CqlError> {
+    pub(crate) fn check(&self, is_static_only: bool) -> Result<(), CqlError> {
         let (found, statement) = (&self.restrictions, self.statement);
         if found.token.is_some() {
             return invalid(format!(
@@ -125,7 +125,7 @@ impl ChangedRows {
     }
 
     /// Whether every clustering column has an equality or IN of its own.
-    pub fn is_by_whole_key(&self) -> bool {
+    pub(crate) fn is_by_whole_key(&self) -> bool {
         let found = &self.restrictions;
         let mut clustering = 0..self.target.def.clustering.len();
         // To Cassandra an equality of a tuple is a range.
@@ -139,27 +139,31 @@ impl ChangedRows {
     }
 
     /// Whether a column of the partition key has an IN.
-    pub fn has_key_in(&self) -> bool {
+    pub(crate) fn has_key_in(&self) -> bool {
         self.restrictions.keys.iter().flatten().any(Restriction::is_in)
     }
 
     /// Whether a clustering column has an IN.
-    pub fn has_clustering_in(&self) -> bool {
+    pub(crate) fn has_clustering_in(&self) -> bool {
         self.restrictions.of_clustering.iter().any(Restriction::is_in)
     }
 
     /// Whether a clustering column is restricted.
-    pub fn restricts_clustering(&self) -> bool {
+    pub(crate) fn restricts_clustering(&self) -> bool {
         self.restrictions.restricts_clustering()
     }
 
     /// Whether a clustering column has a slice.
-    pub fn slices_clustering(&self) -> bool {
+    pub(crate) fn slices_clustering(&self) -> bool {
         self.restrictions.of_clustering.iter().any(Restriction::is_slice)
     }
 
     /// Returns the keys of the partitions.
-    pub fn row_keys(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Vec<Bytes>, CqlError> {
+    pub(crate) fn row_keys(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<Vec<Bytes>, CqlError> {
         let bound = BoundValues::new(state, options);
         match partitions(&self.target, &self.restrictions, bound, state.behaviour)? {
             Partitions::Keys(keys) => Ok(keys),
@@ -168,7 +172,11 @@ impl ChangedRows {
     }
 
     /// Returns the rows that the statement changes in each partition.
-    pub fn row_sets(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Vec<RowSet>, CqlError> {
+    pub(crate) fn row_sets(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<Vec<RowSet>, CqlError> {
         let def = &self.target.def;
         let slicing = Slicing {
             target: &self.target,

@@ -17,12 +17,16 @@ use cql_syntax::Select;
 
 impl Analysis<'_> {
     /// Whether rows may be filtered by the columns of a feature.
-    pub fn may_filter(&self, feature: LaterFeature) -> bool {
+    pub(super) fn may_filter(&self, feature: LaterFeature) -> bool {
         self.select.is_some_and(|select| select.allow_filtering) && self.state.has(feature)
     }
 
     /// Runs the checks of a SELECT that need all relations.
-    pub fn finish(mut self, select: &Select, projection: &Projection) -> Result<Restrictions, CqlError> {
+    pub(super) fn finish(
+        mut self,
+        select: &Select,
+        projection: &Projection,
+    ) -> Result<Restrictions, CqlError> {
         let (rules, def) = (self.rules(), &*self.target.def);
         let filters_keys = self.check_partition_key(select)? || self.found.uses_index;
         let is_static_only =

@@ -14,7 +14,7 @@ use cql_syntax::{Relation, Select};
 impl Analysis<'_> {
     /// Checks the columns of the partition key. Ends at the first gap if there is an index, which finds the partitions
     /// then.
-    pub fn check_key_in_order(&mut self, select: &Select) -> Result<(), CqlError> {
+    pub(super) fn check_key_in_order(&mut self, select: &Select) -> Result<(), CqlError> {
         if self.found.token.is_some() && self.found.keys.iter().any(Option::is_some) {
             return invalid(TOKEN_OF_SOME);
         }
@@ -95,7 +95,7 @@ impl Analysis<'_> {
     }
 
     /// Checks the clustering columns. Returns whether rows are filtered by them, which needs an index.
-    pub fn check_clustering_in_order(&self, projection: &Projection) -> Result<bool, CqlError> {
+    pub(super) fn check_clustering_in_order(&self, projection: &Projection) -> Result<bool, CqlError> {
         let columns = &self.target.def.clustering;
         let (mut is_open, mut is_filtered) = (false, false);
         let mut previous: Option<(&TableColumn, Option<usize>)> = None;
@@ -145,7 +145,7 @@ impl Analysis<'_> {
 
     /// Returns the names of the clustering columns whose restrictions the slices cover. The other restrictions are checked
     /// row by row; from 2.2 on all are if one is.
-    pub fn covered_by_slices(&self, are_filtered: bool) -> Vec<String> {
+    pub(super) fn covered_by_slices(&self, are_filtered: bool) -> Vec<String> {
         if !self.rules().conditions_need_index {
             let columns = self.target.def.clustering.iter().zip(&self.found.clustering);
             let covered = columns.filter(|(_, place)| place.is_some() && !are_filtered);

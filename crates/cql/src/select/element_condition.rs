@@ -27,7 +27,7 @@ pub(super) enum ElementCondition {
 
 impl ElementCondition {
     /// Whether one of its values is bound as unset.
-    pub fn is_unset(&self, options: &QueryOptions) -> bool {
+    pub(super) fn is_unset(&self, options: &QueryOptions) -> bool {
         match self {
             ElementCondition::Value(term) | ElementCondition::Key(term) => term.is_unset(options),
             ElementCondition::Entry { key, value, .. } => key.is_unset(options) || value.is_unset(options),
@@ -35,7 +35,7 @@ impl ElementCondition {
     }
 
     /// Whether an index finds it.
-    pub fn is_found_by(&self, indexed: IndexedBy) -> bool {
+    pub(super) fn is_found_by(&self, indexed: IndexedBy) -> bool {
         matches!(
             (self, indexed),
             (ElementCondition::Value(_), IndexedBy::Elements)
@@ -45,7 +45,7 @@ impl ElementCondition {
     }
 
     /// Returns the condition as messages about indexes print it.
-    pub fn text(&self, column: &TableColumn, release: Release) -> String {
+    pub(super) fn text(&self, column: &TableColumn, release: Release) -> String {
         let operator = |operator| operator_text(operator, release);
         let name = &column.name;
         match self {
@@ -56,7 +56,7 @@ impl ElementCondition {
     }
 
     /// Returns the condition with its values.
-    pub fn bound(
+    pub(super) fn bound(
         &self,
         bound: BoundValues<'_>,
         column: &TableColumn,
@@ -90,7 +90,7 @@ pub(super) enum WantedElement {
 
 impl WantedElement {
     /// Returns the value to look up in an index that finds it.
-    pub fn indexed_value(self) -> Bytes {
+    pub(super) fn indexed_value(self) -> Bytes {
         match self {
             WantedElement::Value(value) | WantedElement::Key(value) => value,
             WantedElement::Entry { key, value, .. } => entry_value(&key, &value),
@@ -99,7 +99,7 @@ impl WantedElement {
 
     /// Checks the elements of a collection with a cell for each element. The elements of a set are the names of the
     /// cells.
-    pub fn is_in(&self, cells: Option<&ColumnCells>, is_set: bool) -> bool {
+    pub(super) fn is_in(&self, cells: Option<&ColumnCells>, is_set: bool) -> bool {
         let Some(ColumnCells::Many(elements)) = cells else { return false };
         elements.iter().any(|(name, cell)| match self {
             WantedElement::Value(wanted) if is_set => name == wanted,
@@ -113,7 +113,7 @@ impl WantedElement {
 
     /// Checks a frozen collection. Returns `None` if the value is not a valid collection. There are no conditions on
     /// the entries of a frozen map.
-    pub fn is_in_frozen(&self, cql_type: &CqlType, value: &Bytes) -> Option<bool> {
+    pub(super) fn is_in_frozen(&self, cql_type: &CqlType, value: &Bytes) -> Option<bool> {
         if let CqlType::Map { .. } = cql_type {
             let entries = map_from_bytes(value, CollectionForm::Long)?;
             return Some(entries.iter().any(|(key, value)| match self {

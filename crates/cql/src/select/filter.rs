@@ -47,7 +47,10 @@ pub(super) struct RowFilter {
 ///
 /// # Errors
 /// `InvalidRequest` if a value is null; `null` returns the message for the value at an index.
-pub fn present(values: Vec<Option<Bytes>>, null: impl Fn(usize) -> String) -> Result<Vec<Bytes>, CqlError> {
+pub(crate) fn present(
+    values: Vec<Option<Bytes>>,
+    null: impl Fn(usize) -> String,
+) -> Result<Vec<Bytes>, CqlError> {
     let values = values.into_iter().enumerate();
     values.map(|(at, value)| value.ok_or_else(|| CqlError::invalid(null(at)))).collect()
 }
@@ -61,7 +64,7 @@ pub(super) struct BoundEnd {
 
 impl BoundEnd {
     /// Returns the end of an execution, or `None` if it is open. Fails as `present` does.
-    pub fn of(
+    pub(super) fn of(
         end: &Option<SliceEnd>,
         bound: BoundValues<'_>,
         null: impl Fn(usize) -> String,
@@ -87,7 +90,7 @@ pub(super) fn check_filter(restriction: &Restriction, columns: &[&TableColumn]) 
 }
 
 impl RowFilter {
-    pub fn new(
+    pub(super) fn new(
         cells: &CellColumns,
         columns: &[&TableColumn],
         restriction: &Restriction,
@@ -129,11 +132,11 @@ impl RowFilter {
     }
 
     /// Whether it checks the column at a place.
-    pub fn is_on(&self, place: ValuePlace) -> bool {
+    pub(super) fn is_on(&self, place: ValuePlace) -> bool {
         self.columns.iter().any(|column| column.place == place)
     }
 
-    pub fn holds(&self, row: &TableRow) -> bool {
+    pub(super) fn holds(&self, row: &TableRow) -> bool {
         match &self.wanted {
             FilterOperand::Eq(values) => self.compare(row, values, false) == Some(Ordering::Equal),
             FilterOperand::In(each) => {

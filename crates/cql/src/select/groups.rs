@@ -47,7 +47,7 @@ fn no_row() -> TableRow {
 }
 
 impl Groups {
-    pub fn add(
+    pub(super) fn add(
         &mut self,
         row: &TableRow,
         projection: &Projection,
@@ -73,7 +73,7 @@ impl Groups {
     }
 
     /// Finishes the last group. Without GROUP BY there is a group even if there are no rows.
-    pub fn finish(
+    pub(super) fn finish(
         &mut self,
         projection: &Projection,
         bound: BoundValues<'_>,

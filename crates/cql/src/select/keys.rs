@@ -48,12 +48,12 @@ fn token_of(operand: &Operand, bound: BoundValues<'_>) -> Result<Vec<u8>, CqlErr
 }
 
 impl RingRange {
-    pub fn all() -> RingRange {
+    pub(super) fn all() -> RingRange {
         let bounds = Bounds::Keys { start: Bytes::new(), end: Bytes::new() };
         RingRange { bounds, from: None, to: None }
     }
 
-    pub fn holds(&self, token: &[u8]) -> bool {
+    pub(super) fn holds(&self, token: &[u8]) -> bool {
         let is_before = self.from.as_ref().is_some_and(|from| match token.cmp(&from.token) {
             Ordering::Less => true,
             Ordering::Equal => !from.is_inclusive,
@@ -63,7 +63,7 @@ impl RingRange {
     }
 
     /// Checks whether a token comes after the whole range.
-    pub fn is_past(&self, token: &[u8]) -> bool {
+    pub(super) fn is_past(&self, token: &[u8]) -> bool {
         self.to.as_ref().is_some_and(|to| match token.cmp(&to.token) {
             Ordering::Less => false,
             Ordering::Equal => !to.is_inclusive,
@@ -82,7 +82,7 @@ pub(super) enum Partitions {
 }
 
 impl Partitions {
-    pub fn has(&self, key: &Bytes, ring: RingOrder<'_>) -> bool {
+    pub(super) fn has(&self, key: &Bytes, ring: RingOrder<'_>) -> bool {
         match self {
             Partitions::Keys(keys) => keys.contains(key),
             Partitions::Range(range) => range.as_ref().is_some_and(|range| range.holds(&ring.token(key))),

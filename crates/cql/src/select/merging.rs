@@ -48,12 +48,16 @@ impl RelationShape {
 
 impl Analysis<'_> {
     /// Checks a relation against the relations before it, if the release does so before the value is analyzed.
-    pub fn check_fits_first(&self, columns: &[TableColumn], relation: &Relation) -> Result<(), CqlError> {
+    pub(super) fn check_fits_first(
+        &self,
+        columns: &[TableColumn],
+        relation: &Relation,
+    ) -> Result<(), CqlError> {
         if self.rules().merges_restrictions { Ok(()) } else { self.check_fits(columns, relation) }
     }
 
     /// Checks a relation on some columns, or on some columns of a relation, against the relations before it.
-    pub fn check_fits(&self, columns: &[TableColumn], relation: &Relation) -> Result<(), CqlError> {
+    pub(super) fn check_fits(&self, columns: &[TableColumn], relation: &Relation) -> Result<(), CqlError> {
         let Some(existing) = columns.iter().find_map(|column| self.found.of(column)) else { return Ok(()) };
         let restricted = existing.first..existing.first + existing.width;
         let names = match columns {
@@ -71,7 +75,7 @@ impl Analysis<'_> {
     }
 
     /// Checks a relation on the token of the key against the relations before it.
-    pub fn check_fits_token(
+    pub(super) fn check_fits_token(
         &self,
         existing: Option<&Restriction>,
         relation: &Relation,
@@ -167,7 +171,7 @@ impl Analysis<'_> {
 
     /// Checks that no clustering column is restricted after a slice, as 3.0 and later do with each relation. `new` is
     /// not added yet.
-    pub fn check_after_slice(&self, new: &Restriction) -> Result<(), CqlError> {
+    pub(super) fn check_after_slice(&self, new: &Restriction) -> Result<(), CqlError> {
         let is_checked = self.state.has(CHANGES_OF_SEVERAL_ROWS) && !self.may_filter(FILTERING_BY_CLUSTERING);
         let existing = &self.found.of_clustering;
         match existing.iter().max_by_key(|of| of.first).filter(|_| is_checked) {
@@ -183,7 +187,7 @@ impl Analysis<'_> {
         }
     }
 
-    pub fn restricted_after_slice(&self, kind: &str, column: usize, slice: usize) -> CqlError {
+    pub(super) fn restricted_after_slice(&self, kind: &str, column: usize, slice: usize) -> CqlError {
         let names = [column, slice].map(|at| self.target.def.clustering.get(at).map_or("", |one| &one.name));
         CqlError::invalid(format!(
             "{kind} column \"{}\" cannot be restricted (preceding column \"{}\" is restricted by a non-EQ relation)",

@@ -35,10 +35,10 @@ mod tuple_slices;
 mod walk;
 
 pub use access_path::{AccessPath, PathIndex, PathPartitions};
-pub use changed_rows::{ChangedRows, RowSet, missing};
-pub use filter::present;
-pub use operands::{BoundValues, Operands};
-pub use plan::SelectPlan;
+pub(crate) use changed_rows::{ChangedRows, RowSet, missing};
+pub(crate) use filter::present;
+pub(crate) use operands::{BoundValues, Operands};
+pub(crate) use plan::SelectPlan;
 pub use reach::Reach;
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use db::Database;
 
 /// The bound values of one execution, and the database whose types they have.
 #[derive(Clone, Copy)]
-pub struct BoundValues<'a> {
+pub(crate) struct BoundValues<'a> {
     pub options: &'a QueryOptions,
     pub database: &'a Database,
     /// The release whose words errors have.
@@ -23,20 +23,20 @@ pub struct BoundValues<'a> {
 }
 
 impl<'a> BoundValues<'a> {
-    pub fn new(state: &QueryState<'a>, options: &'a QueryOptions) -> BoundValues<'a> {
+    pub(crate) fn new(state: &QueryState<'a>, options: &'a QueryOptions) -> BoundValues<'a> {
         let (database, line) = (state.database, state.line());
         BoundValues { options, database, line, sees_new_indexes: state.sees_new_indexes }
     }
 
     /// Returns a term's bytes; `None` is null. Every term of a restriction must have a value.
-    pub fn bytes(&self, term: &TypedTerm) -> Result<Option<Bytes>, CqlError> {
+    pub(crate) fn bytes(&self, term: &TypedTerm) -> Result<Option<Bytes>, CqlError> {
         term.set_bytes(self.options, self.database, || format!("column {}", term.receiver()))
     }
 }
 
 /// Values for some columns, one for each.
 #[derive(Debug)]
-pub enum Operand {
+pub(crate) enum Operand {
     /// The value of one column.
     One(TypedTerm),
     Each(Box<[TypedTerm]>),
@@ -46,7 +46,7 @@ pub enum Operand {
 
 impl Operand {
     /// Analyzes the operand of a multi-column relation.
-    pub fn tuple(
+    pub(crate) fn tuple(
         term: &Term,
         columns: &[ColumnSpec],
         scope: &TypeScope<'_>,
@@ -70,7 +70,7 @@ impl Operand {
     }
 
     /// Returns the text of the value as 2.1 prints terms that it has analyzed.
-    pub fn noted_text(&self) -> String {
+    pub(crate) fn noted_text(&self) -> String {
         match self {
             Operand::One(term) => term.noted_text(),
             Operand::Each(terms) => comma_list(terms.iter().map(TypedTerm::noted_text)),
@@ -78,7 +78,7 @@ impl Operand {
         }
     }
 
-    pub fn values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    pub(crate) fn values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         match self {
             Operand::One(term) => Ok(vec![bound.bytes(term)?]),
             Operand::Each(terms) => terms.iter().map(|term| bound.bytes(term)).collect(),
@@ -120,7 +120,7 @@ fn split_tuple(bytes: &Bytes, width: usize) -> Result<Vec<Option<Bytes>>, CqlErr
 
 /// The right side of IN.
 #[derive(Debug)]
-pub enum Operands {
+pub(crate) enum Operands {
     Each(Vec<Operand>),
     /// A list bound to one marker. For several columns it is a list of tuples with this number of fields.
     Whole(TypedTerm, Option<usize>),
@@ -128,7 +128,7 @@ pub enum Operands {
 
 impl Operands {
     /// Analyzes the values of an IN on one column.
-    pub fn of_column(
+    pub(crate) fn of_column(
         values: &InValues,
         column: &ColumnSpec,
         scope: &TypeScope<'_>,
@@ -149,7 +149,7 @@ impl Operands {
     }
 
     /// Analyzes the values of an IN on several columns.
-    pub fn of_columns(
+    pub(crate) fn of_columns(
         values: &InValues,
         columns: &[ColumnSpec],
         scope: &TypeScope<'_>,
@@ -171,12 +171,12 @@ impl Operands {
     }
 
     /// Whether the text lists exactly one value.
-    pub fn is_single(&self) -> bool {
+    pub(crate) fn is_single(&self) -> bool {
         matches!(self, Operands::Each(each) if each.len() == 1)
     }
 
     /// Returns the values for the only column.
-    pub fn column_values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    pub(crate) fn column_values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         match self {
             Operands::Each(each) => exact_list(each.iter().map(|operand| match operand {
                 Operand::One(term) => bound.bytes(term),
@@ -187,7 +187,7 @@ impl Operands {
     }
 
     /// Returns the values of all tuples, one tuple after the other.
-    pub fn joined_values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    pub(crate) fn joined_values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         match self {
             Operands::Whole(_, None) => self.column_values(bound),
             Operands::Each(each) if matches!(each[..], [Operand::One(_), ..]) => self.column_values(bound),
@@ -195,7 +195,7 @@ impl Operands {
         }
     }
 
-    pub fn values(&self, bound: BoundValues<'_>) -> Result<Vec<Vec<Option<Bytes>>>, CqlError> {
+    pub(crate) fn values(&self, bound: BoundValues<'_>) -> Result<Vec<Vec<Option<Bytes>>>, CqlError> {
         match self {
             Operands::Each(each) => each.iter().map(|operand| operand.values(bound)).collect(),
             Operands::Whole(term, width) => {

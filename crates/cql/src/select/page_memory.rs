@@ -15,13 +15,13 @@ pub(super) struct PageMemory {
 
 impl PageMemory {
     /// Records that another page was read, for which this number of bytes was counted.
-    pub fn turn(&mut self, bytes: usize) {
+    pub(super) fn turn(&mut self, bytes: usize) {
         self.before += self.page;
         self.page = bytes;
     }
 
     /// Releases the bytes of a completed row, and with it the pages before the last one.
-    pub fn release_row(&mut self, bytes: usize) {
+    pub(super) fn release_row(&mut self, bytes: usize) {
         let of_page = bytes.saturating_sub(self.before).min(self.page);
         meter::release(self.before + of_page);
         self.before = 0;

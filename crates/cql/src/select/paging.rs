@@ -30,7 +30,7 @@ pub(super) struct PagingState {
 }
 
 impl PagingState {
-    pub fn encode(&self) -> Bytes {
+    pub(super) fn encode(&self) -> Bytes {
         let mut out = BytesMut::new();
         let bytes = |bytes: &[u8], out: &mut BytesMut| {
             out.put_u32(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
@@ -49,7 +49,7 @@ impl PagingState {
     }
 
     /// Decodes a paging state from a client. Any bytes are possible.
-    pub fn decode(state: &Bytes) -> Result<PagingState, CqlError> {
+    pub(super) fn decode(state: &Bytes) -> Result<PagingState, CqlError> {
         PagingState::read(state.clone()).ok_or(CqlError::PagingState)
     }
 

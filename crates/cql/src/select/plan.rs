@@ -30,7 +30,7 @@ use cql_syntax::{Select, Term};
 use db::{Access, Error};
 
 #[derive(Debug)]
-pub struct SelectPlan {
+pub(crate) struct SelectPlan {
     pub(super) target: Target,
     pub(super) cells: CellColumns,
     projection: Projection,
@@ -59,7 +59,7 @@ pub(super) struct Execution<'a> {
 
 impl SelectPlan {
     /// Checks a SELECT against the current schema.
-    pub fn new(
+    pub(crate) fn new(
         state: &QueryState<'_>,
         select: &Select,
         markers: &mut Markers,
@@ -108,28 +108,28 @@ impl SelectPlan {
     }
 
     /// Whether it reads partitions by key, without a scan.
-    pub fn reads_by_key(&self) -> bool {
+    pub(crate) fn reads_by_key(&self) -> bool {
         let keys = &self.restrictions.keys;
         !keys.is_empty() && keys.iter().all(Option::is_some)
     }
 
     /// Whether it reads a table of the system keyspaces.
-    pub fn reads_system_table(&self) -> bool {
+    pub(crate) fn reads_system_table(&self) -> bool {
         self.target.is_system
     }
 
     /// Returns the columns of the result.
-    pub fn columns(&self) -> &[ColumnSpec] {
+    pub(crate) fn columns(&self) -> &[ColumnSpec] {
         &self.projection.specs
     }
 
     /// Returns the table that it reads.
-    pub fn table(&self) -> TableOf<'_> {
+    pub(crate) fn table(&self) -> TableOf<'_> {
         TableOf { keyspace: &self.target.keyspace, name: &self.target.name, def: &self.target.def }
     }
 
     /// Returns the warning for the client, in the words of Cassandra 2.2 and later.
-    pub fn warning(&self) -> Option<&'static str> {
+    pub(crate) fn warning(&self) -> Option<&'static str> {
         let asked = &self.restrictions;
         let is_aggregate =
             self.projection.is_count || self.projection.is_grouped() && self.projection.group_by.is_none();
@@ -143,7 +143,11 @@ impl SelectPlan {
     }
 
     /// Executes the statement.
-    pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
+    pub(crate) async fn execute(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<Outcome, CqlError> {
         let mut execution = self.begin(state, options)?;
         if let Some(Start { partitions, index, resume }) = execution.start.take() {
             if self.target.is_system {

@@ -23,7 +23,11 @@ pub struct Reach {
 
 impl SelectPlan {
     /// Returns how much the statement reads; `None` for a system table, whose rows are not stored.
-    pub fn reach(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Option<Reach>, CqlError> {
+    pub(crate) fn reach(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<Option<Reach>, CqlError> {
         if self.target.is_system {
             return Ok(None);
         }
@@ -191,7 +195,7 @@ impl Extent<'_> {
     }
 
     /// Returns the columns whose values are checked after a row is read.
-    pub fn filtered(&self) -> Vec<&str> {
+    pub(super) fn filtered(&self) -> Vec<&str> {
         let tests = &self.execution.walk.tests;
         let indexed = self.start.index.as_ref().map(|index| &index.column);
         let tested = self.plan.target.def.columns().filter(|column| {

@@ -24,11 +24,11 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub fn spec(&self, column: &TableColumn) -> ColumnSpec {
+    pub(super) fn spec(&self, column: &TableColumn) -> ColumnSpec {
         self.spec_of(&column.name, column.cql_type.clone())
     }
 
-    pub fn spec_of(&self, name: &str, cql_type: base::marshal::CqlType) -> ColumnSpec {
+    pub(super) fn spec_of(&self, name: &str, cql_type: base::marshal::CqlType) -> ColumnSpec {
         ColumnSpec {
             keyspace: self.keyspace.clone(),
             table: self.name.clone(),
@@ -39,7 +39,7 @@ impl Target {
     }
 
     /// Returns which part of a column its index covers, or `None` if the column has no index.
-    pub fn index(&self, column: &TableColumn) -> Option<IndexedBy> {
+    pub(super) fn index(&self, column: &TableColumn) -> Option<IndexedBy> {
         let definition = self.cf.column_metadata.get(&column.cell_name)?;
         let index = definition.index.as_ref()?;
         Some(match column.cql_type.is_multi_cell() {
@@ -62,7 +62,7 @@ pub(super) enum IndexedBy {
 }
 
 impl IndexedBy {
-    pub fn supports(self, operator: Operator) -> bool {
+    pub(super) fn supports(self, operator: Operator) -> bool {
         matches!(
             (self, operator),
             (IndexedBy::Value | IndexedBy::Entries, Operator::Eq)
@@ -96,7 +96,7 @@ pub(super) enum RestrictionKind {
 
 impl RestrictionKind {
     /// Returns the restriction of an IN; `is_equality`: its only value is an equality.
-    pub fn of_in(operands: Operands, is_equality: bool) -> RestrictionKind {
+    pub(super) fn of_in(operands: Operands, is_equality: bool) -> RestrictionKind {
         match operands {
             Operands::Each(mut each) if is_equality && each.len() == 1 => RestrictionKind::Eq(each.remove(0)),
             operands => RestrictionKind::In(operands),
@@ -104,7 +104,7 @@ impl RestrictionKind {
     }
 
     /// Whether the value of an equality, or an element of CONTAINS, is bound as unset.
-    pub fn is_unset(&self, options: &QueryOptions) -> bool {
+    pub(super) fn is_unset(&self, options: &QueryOptions) -> bool {
         match self {
             RestrictionKind::Eq(Operand::One(term)) => term.is_unset(options),
             RestrictionKind::Eq(Operand::Each(terms)) => terms.iter().any(|term| term.is_unset(options)),
@@ -130,25 +130,25 @@ pub(super) struct Restriction {
 }
 
 impl Restriction {
-    pub fn is_slice(&self) -> bool {
+    pub(super) fn is_slice(&self) -> bool {
         matches!(self.asked, RestrictionKind::Slice(_))
     }
 
-    pub fn is_in(&self) -> bool {
+    pub(super) fn is_in(&self) -> bool {
         matches!(self.asked, RestrictionKind::In(_))
     }
 
-    pub fn is_contains(&self) -> bool {
+    pub(super) fn is_contains(&self) -> bool {
         matches!(self.asked, RestrictionKind::Contains(_))
     }
 
     /// Whether it has more than one condition on the elements of a collection.
-    pub fn has_several_conditions(&self) -> bool {
+    pub(super) fn has_several_conditions(&self) -> bool {
         matches!(&self.asked, RestrictionKind::Contains(elements) if elements.len() > 1)
     }
 
     /// Adds an end of a slice, or conditions on elements, of a later relation that fits to this restriction.
-    pub fn add(&mut self, new: Restriction) {
+    pub(super) fn add(&mut self, new: Restriction) {
         self.width = self.width.max(new.width);
         self.is_tuple |= new.is_tuple;
         match (&mut self.asked, new.asked) {
@@ -189,7 +189,7 @@ pub(super) struct Restrictions {
 
 impl Restrictions {
     /// Returns no restrictions.
-    pub fn new(def: &TableDef, rules: WhereRules) -> Restrictions {
+    pub(super) fn new(def: &TableDef, rules: WhereRules) -> Restrictions {
         Restrictions {
             rules,
             keys: def.partition_key.iter().map(|_| None).collect(),
@@ -206,7 +206,7 @@ impl Restrictions {
     }
 
     /// Returns the restriction of a column.
-    pub fn of(&self, column: &TableColumn) -> Option<&Restriction> {
+    pub(super) fn of(&self, column: &TableColumn) -> Option<&Restriction> {
         match column.kind {
             ColumnKind::PartitionKey => self.keys.get(column.position)?.as_ref(),
             ColumnKind::Clustering => self.of_clustering_at(column.position),
@@ -215,7 +215,7 @@ impl Restrictions {
     }
 
     /// Adds a restriction that fits to those of its columns. `column` is its first one.
-    pub fn put(&mut self, column: &TableColumn, new: Restriction) {
+    pub(super) fn put(&mut self, column: &TableColumn, new: Restriction) {
         match column.kind {
             ColumnKind::PartitionKey => match self.keys.get_mut(column.position) {
                 Some(Some(existing)) => existing.add(new),
@@ -244,18 +244,18 @@ impl Restrictions {
     }
 
     /// Returns the names of the restricted columns outside of the primary key, sorted.
-    pub fn names_of_others(&self) -> String {
+    pub(super) fn names_of_others(&self) -> String {
         let mut names: Vec<&str> = self.others.iter().map(|(name, _)| &**name).collect();
         names.sort_unstable();
         names.join(", ")
     }
 
-    pub fn restricts_clustering(&self) -> bool {
+    pub(super) fn restricts_clustering(&self) -> bool {
         self.clustering.iter().any(Option::is_some)
     }
 
     /// Whether a clustering column is restricted after one without an equality.
-    pub fn has_gap(&self) -> bool {
+    pub(super) fn has_gap(&self) -> bool {
         let mut restrictions: Vec<&Restriction> = self.of_clustering.iter().collect();
         restrictions.sort_by_key(|restriction| restriction.first);
         let mut position = 0;
@@ -271,7 +271,7 @@ impl Restrictions {
     }
 
     /// Returns the error for the first clustering column that is restricted after one without a restriction.
-    pub fn gap(&self, def: &TableDef) -> Option<CqlError> {
+    pub(super) fn gap(&self, def: &TableDef) -> Option<CqlError> {
         let restricted = def.clustering.iter().zip(&self.clustering).filter(|(_, place)| place.is_some());
         let mut pairs = def.clustering.iter().zip(restricted);
         let (column, (restricted, _)) =
@@ -282,7 +282,7 @@ impl Restrictions {
         )))
     }
 
-    pub fn of_clustering_at(&self, position: usize) -> Option<&Restriction> {
+    pub(super) fn of_clustering_at(&self, position: usize) -> Option<&Restriction> {
         let at = (*self.clustering.get(position)?)?;
         self.of_clustering.get(at)
     }

@@ -44,7 +44,7 @@ pub(super) struct PageMark {
 }
 
 impl<'a> ResultRows<'a> {
-    pub fn new(
+    pub(super) fn new(
         projection: &'a Projection,
         bound: BoundValues<'a>,
         now_s: i32,
@@ -55,7 +55,7 @@ impl<'a> ResultRows<'a> {
     }
 
     /// Adds a row, and charges its memory to the request.
-    pub fn add(&mut self, row: &TableRow) -> Result<(), CqlError> {
+    pub(super) fn add(&mut self, row: &TableRow) -> Result<(), CqlError> {
         if self.projection.is_grouped() {
             let before = self.groups.memory;
             self.groups.add(row, self.projection, self.bound, self.now_s)?;
@@ -87,12 +87,12 @@ impl<'a> ResultRows<'a> {
         Ok(meter::charge(bytes)?)
     }
 
-    pub fn mark(&self) -> PageMark {
+    pub(super) fn mark(&self) -> PageMark {
         PageMark { request: meter::mark(), result: self.memory }
     }
 
     /// Releases the memory of everything read since `before` except the result.
-    pub fn release_pages(&self, before: PageMark) {
+    pub(super) fn release_pages(&self, before: PageMark) {
         before.request.keep(self.memory.saturating_sub(before.result));
     }
 }

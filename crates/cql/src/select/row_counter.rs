@@ -21,36 +21,36 @@ pub(super) struct RowCounter {
 }
 
 impl RowCounter {
-    pub fn new(limit: usize, per_partition: usize, resume: Option<&PagingState>) -> RowCounter {
+    pub(super) fn new(limit: usize, per_partition: usize, resume: Option<&PagingState>) -> RowCounter {
         let of_partition = resume.map(|resume| (resume.key.clone(), resume.of_partition));
         RowCounter { limit, per_partition, taken: 0, before: 0, of_partition, last: None }
     }
 
     /// Returns the maximum number of rows; `None`: no limit.
-    pub fn limit(&self) -> Option<usize> {
+    pub(super) fn limit(&self) -> Option<usize> {
         Some(self.limit).filter(|limit| *limit < usize::MAX)
     }
 
     /// Returns the number of rows that may still be taken.
-    pub fn left(&self) -> usize {
+    pub(super) fn left(&self) -> usize {
         self.limit - self.limit.min(self.taken - self.before)
     }
 
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.left() == 0
     }
 
     /// Whether a partition has reached its limit of rows.
-    pub fn is_partition_full(&self, key: &Bytes) -> bool {
+    pub(super) fn is_partition_full(&self, key: &Bytes) -> bool {
         self.of_partition.as_ref().is_some_and(|(of, count)| of == key && *count >= self.per_partition)
     }
 
     /// Lets the limit count only the rows from here on.
-    pub fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.before = self.taken;
     }
 
-    pub fn take(&mut self, key: &Bytes, position: Option<CellPosition>) {
+    pub(super) fn take(&mut self, key: &Bytes, position: Option<CellPosition>) {
         self.taken += 1;
         self.of_partition = match self.of_partition.take() {
             Some((of, count)) if of == *key => Some((of, count + 1)),
@@ -60,7 +60,7 @@ impl RowCounter {
     }
 
     /// Returns where the next page begins, with the number of rows that LIMIT still allows.
-    pub fn next_page(self, rows_left: usize) -> Option<PagingState> {
+    pub(super) fn next_page(self, rows_left: usize) -> Option<PagingState> {
         let (key, position) = self.last?;
         let of_partition = self.of_partition.map_or(0, |(_, count)| count);
         let rows_left = u64::try_from(rows_left).unwrap_or(u64::MAX);

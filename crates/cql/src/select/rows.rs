@@ -42,7 +42,7 @@ pub(super) struct TableRow {
 
 impl TableRow {
     /// Returns the cells of a static or regular column.
-    pub fn held(&self, place: ValuePlace) -> Option<&ColumnCells> {
+    pub(super) fn held(&self, place: ValuePlace) -> Option<&ColumnCells> {
         match place {
             ValuePlace::Static(at) => self.statics.get(at)?.as_ref(),
             ValuePlace::Regular(at) => self.columns.get(at)?.as_ref(),
@@ -51,7 +51,7 @@ impl TableRow {
     }
 
     /// Returns the value of a column that is not a multi-cell collection.
-    pub fn value(&self, place: ValuePlace) -> Option<&Bytes> {
+    pub(super) fn value(&self, place: ValuePlace) -> Option<&Bytes> {
         match place {
             ValuePlace::Key(at) => self.key_parts.get(at),
             ValuePlace::Clustering(at) => self.clustering.get(at)?.as_ref(),
@@ -76,7 +76,7 @@ pub(super) struct CellColumns {
 }
 
 impl CellColumns {
-    pub fn new(def: Arc<TableDef>, types: &Types) -> CellColumns {
+    pub(super) fn new(def: Arc<TableDef>, types: &Types) -> CellColumns {
         let known = def.others.values().enumerate().map(|(at, column)| {
             let is_static = column.kind == ColumnKind::Static;
             (column.cell_name.clone(), (at, is_static, column.cql_type.is_multi_cell()))
@@ -97,12 +97,12 @@ impl CellColumns {
             })
     }
 
-    pub fn blank(&self) -> Columns {
+    pub(super) fn blank(&self) -> Columns {
         vec![None; self.def.others.len()]
     }
 
     /// Returns the place of a column's value.
-    pub fn place(&self, column: &TableColumn) -> ValuePlace {
+    pub(super) fn place(&self, column: &TableColumn) -> ValuePlace {
         let at = self.known.get(&column.cell_name).map(|(at, ..)| *at).unwrap_or_default();
         match column.kind {
             ColumnKind::PartitionKey => ValuePlace::Key(column.position),
@@ -113,7 +113,7 @@ impl CellColumns {
     }
 
     /// Returns the maximum number of cells in a row if no collection has more than one element.
-    pub fn cells_per_row(&self) -> usize {
+    pub(super) fn cells_per_row(&self) -> usize {
         match self.def.layout {
             Layout::Sparse | Layout::StaticCompact => {
                 let regular = self.def.others.values().filter(|column| column.kind == ColumnKind::Regular);
@@ -143,12 +143,12 @@ pub(super) struct Grouping<'a> {
 }
 
 impl<'a> Grouping<'a> {
-    pub fn new(columns: &'a CellColumns, is_reversed: bool, keeps_statics: bool) -> Grouping<'a> {
+    pub(super) fn new(columns: &'a CellColumns, is_reversed: bool, keeps_statics: bool) -> Grouping<'a> {
         Grouping { columns, is_reversed, current: None, statics: keeps_statics.then(|| columns.blank()) }
     }
 
     /// Adds the next cell. If it begins a new row, returns the completed row before it.
-    pub fn push(&mut self, cell: Cell) -> Option<Grouped> {
+    pub(super) fn push(&mut self, cell: Cell) -> Option<Grouped> {
         let def = &self.columns.def;
         let place = def.place_of(&cell.name)?;
         let name = cell.name.clone();
@@ -195,7 +195,7 @@ impl<'a> Grouping<'a> {
     }
 
     /// Returns the last row.
-    pub fn finish(&mut self) -> Option<Grouped> {
+    pub(super) fn finish(&mut self) -> Option<Grouped> {
         let mut row = self.current.take()?;
         if self.is_reversed {
             for held in &mut row.columns {
@@ -208,7 +208,7 @@ impl<'a> Grouping<'a> {
     }
 
     /// Returns the rows of a super column: one row if the table declares its columns, otherwise one row per cell.
-    pub fn of_super(&self, column: SuperColumn) -> Vec<Grouped> {
+    pub(super) fn of_super(&self, column: SuperColumn) -> Vec<Grouped> {
         let def = &self.columns.def;
         if def.clustering.len() == 1 {
             let mut columns = self.columns.blank();

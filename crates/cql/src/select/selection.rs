@@ -71,7 +71,7 @@ pub(super) struct Projection {
 }
 
 impl Projection {
-    pub fn new(
+    pub(super) fn new(
         state: &QueryState<'_>,
         target: &Target,
         cells: &CellColumns,
@@ -147,22 +147,22 @@ impl Projection {
     }
 
     /// Returns the table's columns that are needed.
-    pub fn columns<'t>(&self, def: &'t TableDef) -> Vec<&'t TableColumn> {
+    pub(super) fn columns<'t>(&self, def: &'t TableDef) -> Vec<&'t TableColumn> {
         def.columns()
             .filter(|column| self.requested.as_ref().is_none_or(|requested| requested.contains(&column.name)))
             .collect()
     }
 
-    pub fn has_collection(&self, def: &TableDef) -> bool {
+    pub(super) fn has_collection(&self, def: &TableDef) -> bool {
         self.columns(def).iter().any(|column| column.cql_type.is_multi_cell())
     }
 
-    pub fn has_static(&self, def: &TableDef) -> bool {
+    pub(super) fn has_static(&self, def: &TableDef) -> bool {
         self.columns(def).iter().any(|column| column.kind == ColumnKind::Static)
     }
 
     /// Whether the statement names only partition key columns and static columns, and the table has static columns.
-    pub fn is_static_only(&self, def: &TableDef) -> bool {
+    pub(super) fn is_static_only(&self, def: &TableDef) -> bool {
         let columns = self.columns(def);
         let is_of_partition =
             |column: &&TableColumn| matches!(column.kind, ColumnKind::Static | ColumnKind::PartitionKey);
@@ -179,12 +179,12 @@ impl Projection {
     }
 
     /// Whether rows are combined into groups.
-    pub fn is_grouped(&self) -> bool {
+    pub(super) fn is_grouped(&self) -> bool {
         !self.aggregates.is_empty() || self.group_by.is_some()
     }
 
     /// Returns the result's values for a row.
-    pub fn values(
+    pub(super) fn values(
         &self,
         row: &TableRow,
         bound: BoundValues<'_>,
@@ -199,7 +199,11 @@ impl Projection {
     }
 
     /// Returns the values of a result row; for `SELECT JSON` combines them into one.
-    pub fn result_values(&self, values: Vec<Option<Bytes>>, bound: BoundValues<'_>) -> Vec<Option<Bytes>> {
+    pub(super) fn result_values(
+        &self,
+        values: Vec<Option<Bytes>>,
+        bound: BoundValues<'_>,
+    ) -> Vec<Option<Bytes>> {
         let Some(json) = &self.json else { return values };
         let types = TypesOf { types: bound.database.types(), release: self.release };
         let texts: Vec<String> = json
@@ -211,7 +215,7 @@ impl Projection {
     }
 
     /// Adds a row to the aggregates.
-    pub fn tally(
+    pub(super) fn tally(
         &self,
         tallies: &mut [Tally],
         row: &TableRow,
@@ -231,7 +235,7 @@ impl Projection {
     }
 
     /// Returns the result's values for a group.
-    pub fn grouped(
+    pub(super) fn grouped(
         &self,
         first: &TableRow,
         tallies: Vec<Tally>,

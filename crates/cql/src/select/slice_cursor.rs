@@ -18,7 +18,7 @@ pub(super) struct SliceCursor {
 }
 
 impl SliceCursor {
-    pub fn new(slice: &CellSlice, is_reversed: bool) -> SliceCursor {
+    pub(super) fn new(slice: &CellSlice, is_reversed: bool) -> SliceCursor {
         let start = (slice.start.clone(), slice.skips_start);
         let finish = (slice.finish.clone(), slice.skips_finish);
         let ((from, skips_from), (to, skips_to)) =
@@ -28,7 +28,11 @@ impl SliceCursor {
     }
 
     /// Returns the rest of the slice after a name, or `None` if nothing is left.
-    pub fn after(mut self, name: &Bytes, order: &dyn Fn(&[u8], &[u8]) -> Ordering) -> Option<SliceCursor> {
+    pub(super) fn after(
+        mut self,
+        name: &Bytes,
+        order: &dyn Fn(&[u8], &[u8]) -> Ordering,
+    ) -> Option<SliceCursor> {
         if !self.to.is_empty() && order(name, &self.to).is_ge() {
             return None;
         }
@@ -40,19 +44,19 @@ impl SliceCursor {
     }
 
     /// Whether a name is one of the excluded ends.
-    pub fn is_skipped(&self, name: &Bytes, comparator: &dyn AbstractType) -> bool {
+    pub(super) fn is_skipped(&self, name: &Bytes, comparator: &dyn AbstractType) -> bool {
         self.skips.iter().flatten().any(|skipped| comparator.compare(name, skipped).is_eq())
     }
 
     /// Moves the start behind the last name of a page. Returns false if nothing follows.
-    pub fn turns_page(&mut self, last: Option<Bytes>, is_last: bool) -> bool {
+    pub(super) fn turns_page(&mut self, last: Option<Bytes>, is_last: bool) -> bool {
         let Some(last) = last.filter(|_| !is_last) else { return false };
         self.from = last.clone();
         self.skips[0] = Some(last);
         true
     }
 
-    pub fn predicate(&self, is_reversed: bool, count: usize) -> Predicate {
+    pub(super) fn predicate(&self, is_reversed: bool, count: usize) -> Predicate {
         let (start, finish) = (self.from.clone(), self.to.clone());
         Predicate::Range(SliceRange { start, finish, reversed: is_reversed, count })
     }

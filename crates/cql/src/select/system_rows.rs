@@ -16,7 +16,7 @@ use base::schema::row_key;
 
 impl Walk<'_> {
     /// Takes the rows of a system table that meet the conditions, starting where the previous page ended.
-    pub fn system_rows(
+    pub(super) fn system_rows(
         &mut self,
         wanted: &RequestedTables,
         partitions: Partitions,

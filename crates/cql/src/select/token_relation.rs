@@ -14,7 +14,7 @@ use cql_syntax::{Operator, Relation, Term, operator_text};
 
 impl Analysis<'_> {
     /// Adds a relation on the token.
-    pub fn token(
+    pub(super) fn token(
         &mut self,
         names: &[String],
         relation: &Relation,

@@ -55,7 +55,7 @@ pub(super) struct Walk<'a> {
 impl Walk<'_> {
     /// Returns the number of cells to read: the cells of all rows that are still wanted, and of one more row, which
     /// shows that the last wanted row is complete.
-    pub fn page_cells(&self) -> usize {
+    pub(super) fn page_cells(&self) -> usize {
         let columns = self.source.columns;
         let statics = if self.slices.needs_statics { columns.def.static_columns().count() } else { 0 };
         if self.slices.is_distinct {
@@ -72,7 +72,7 @@ impl Walk<'_> {
     }
 
     /// Adds a row to the result if it meets the conditions.
-    pub fn answer(&mut self, row: &TableRow, position: Option<CellPosition>) -> Result<(), CqlError> {
+    pub(super) fn answer(&mut self, row: &TableRow, position: Option<CellPosition>) -> Result<(), CqlError> {
         if self.counter.is_full()
             || !self.tests.iter().all(|test| test.holds(row))
             || self.counter.is_partition_full(&row.key)
@@ -84,7 +84,7 @@ impl Walk<'_> {
     }
 
     /// Reads partitions, starting where the previous page ended.
-    pub async fn run(
+    pub(super) async fn run(
         &mut self,
         partitions: Partitions,
         index: Option<ByIndex>,

@@ -6,7 +6,7 @@ use crate::QueryState;
 use db::{PermissionSet, Resource, Role, Roles};
 
 /// Returns the rows of a table of the keyspace, or none if the store has no roles.
-pub fn rows(state: &QueryState<'_>, table: &str) -> Vec<Row> {
+pub(super) fn rows(state: &QueryState<'_>, table: &str) -> Vec<Row> {
     let Some(keeper) = state.database.logins().roles() else { return Vec::new() };
     let roles = keeper.now();
     match table {

@@ -5,7 +5,7 @@ use super::{RequestedTables, for_each_keyspace};
 use crate::QueryState;
 
 /// Returns the built indexes. In releases before 3.0 their names begin with the table.
-pub fn built(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn built(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     let has_table = state.reported.names_tables_of_indexes();
     for_each_keyspace(state, wanted, |keyspace| {

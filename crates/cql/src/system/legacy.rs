@@ -14,7 +14,7 @@ fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-pub fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_keyspace(state, wanted, |keyspace| {
         let (class, options) = replication(keyspace);
@@ -37,7 +37,7 @@ fn caching(settings: ShownSettings<'_>, reported: &ReportedVersion) -> String {
     format!("{{\"keys\":\"{keys}\", \"rows_per_partition\":\"{rows}\"}}")
 }
 
-pub fn families(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn families(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| rows.push(family(cf, def, state.reported)));
     rows
@@ -102,7 +102,7 @@ fn value_alias(def: &TableDef) -> Option<String> {
     def.compact_value().map(|value| value.name.clone()).or_else(|| is_dense.then(String::new))
 }
 
-pub fn columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
         let lists_all = state.reported.lists_key_columns();
@@ -153,7 +153,7 @@ fn index_options(index: Option<&IndexDef>, def: &TableDef, reported: &ReportedVe
     Some(json(&options))
 }
 
-pub fn user_types(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn user_types(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_keyspace(state, wanted, |keyspace| {
         for user_type in keyspace.user_types.values().filter(|known| wanted.takes_first(&known.name)) {

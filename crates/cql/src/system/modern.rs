@@ -8,7 +8,7 @@ use crate::QueryState;
 use base::marshal::CqlType;
 use base::schema::{CfDef, ColumnKind, IndexKind, Layout, TableColumn, TableDef};
 
-pub fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_keyspace(state, wanted, |keyspace| {
         let (class, mut options) = replication(keyspace);
@@ -22,7 +22,7 @@ pub fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     rows
 }
 
-pub fn tables(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn tables(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| rows.push(table(cf, def)));
     rows
@@ -68,7 +68,7 @@ fn table(cf: &CfDef, def: &TableDef) -> Row {
         .text("speculative_retry", options.speculative_retry)
 }
 
-pub fn columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
         rows.extend(def.columns().map(|known| column(cf, known, def.layout)));
@@ -101,7 +101,7 @@ fn column(cf: &CfDef, column: &TableColumn, layout: Layout) -> Row {
         .bytes("column_name_bytes", column.cell_name.clone())
 }
 
-pub fn dropped_columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn dropped_columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
         for (name, column) in &def.dropped {
@@ -160,7 +160,7 @@ fn hidden(cf: &CfDef, def: &TableDef) -> Vec<Row> {
     }
 }
 
-pub fn indexes(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn indexes(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
         for known in def.columns() {
@@ -186,7 +186,7 @@ pub fn indexes(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     rows
 }
 
-pub fn types(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn types(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_keyspace(state, wanted, |keyspace| {
         for user_type in keyspace.user_types.values().filter(|known| wanted.takes_first(&known.name)) {
@@ -212,14 +212,14 @@ fn for_each_virtual(state: &QueryState<'_>, mut take: impl FnMut(&CfDef, &TableD
     }
 }
 
-pub fn virtual_keyspaces(state: &QueryState<'_>) -> Vec<Row> {
+pub(super) fn virtual_keyspaces(state: &QueryState<'_>) -> Vec<Row> {
     if !state.reported.has_virtual_tables() {
         return Vec::new();
     }
     vec![Row::default().text("keyspace_name", VIRTUAL)]
 }
 
-pub fn virtual_tables(state: &QueryState<'_>) -> Vec<Row> {
+pub(super) fn virtual_tables(state: &QueryState<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_virtual(state, |cf, _| {
         let row = Row::default()
@@ -231,7 +231,7 @@ pub fn virtual_tables(state: &QueryState<'_>) -> Vec<Row> {
     rows
 }
 
-pub fn virtual_columns(state: &QueryState<'_>) -> Vec<Row> {
+pub(super) fn virtual_columns(state: &QueryState<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_virtual(state, |cf, def| rows.extend(def.columns().map(|known| column(cf, known, def.layout))));
     rows

@@ -12,7 +12,7 @@ pub const VIRTUAL: &str = "system_virtual_schema";
 pub const AUTH: &str = "system_auth";
 
 /// All of them.
-pub const KEYSPACES: [&str; 5] = [SYSTEM, SCHEMA, TRACES, AUTH, VIRTUAL];
+pub(super) const KEYSPACES: [&str; 5] = [SYSTEM, SCHEMA, TRACES, AUTH, VIRTUAL];
 
 /// Whether a keyspace is a system keyspace.
 pub fn is_system(keyspace: &str) -> bool {

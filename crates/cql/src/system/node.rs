@@ -11,7 +11,7 @@ use base::compat::features::api_version;
 /// The port between nodes, which this server does not use.
 const STORAGE_PORT: i32 = 7000;
 
-pub fn local(state: &QueryState<'_>) -> Row {
+pub(super) fn local(state: &QueryState<'_>) -> Row {
     let database = state.database;
     let (token, endpoint) = database.token_and_endpoint();
     let reported = state.reported;

@@ -9,54 +9,54 @@ use base::marshal::{CollectionForm, map_to_bytes};
 
 /// Values by column name. Columns that are not set are null.
 #[derive(Debug, Default)]
-pub struct Row(BTreeMap<&'static str, Bytes>);
+pub(super) struct Row(BTreeMap<&'static str, Bytes>);
 
 impl Row {
-    pub fn bytes(mut self, name: &'static str, value: impl Into<Bytes>) -> Row {
+    pub(super) fn bytes(mut self, name: &'static str, value: impl Into<Bytes>) -> Row {
         self.0.insert(name, value.into());
         self
     }
 
-    pub fn text(self, name: &'static str, value: impl Into<String>) -> Row {
+    pub(super) fn text(self, name: &'static str, value: impl Into<String>) -> Row {
         let value: String = value.into();
         self.bytes(name, value.into_bytes())
     }
 
-    pub fn optional(self, name: &'static str, value: Option<String>) -> Row {
+    pub(super) fn optional(self, name: &'static str, value: Option<String>) -> Row {
         match value {
             Some(value) => self.text(name, value),
             None => self,
         }
     }
 
-    pub fn inet(self, name: &'static str, address: IpAddr) -> Row {
+    pub(super) fn inet(self, name: &'static str, address: IpAddr) -> Row {
         match address {
             IpAddr::V4(address) => self.bytes(name, address.octets().to_vec()),
             IpAddr::V6(address) => self.bytes(name, address.octets().to_vec()),
         }
     }
 
-    pub fn int(self, name: &'static str, value: i32) -> Row {
+    pub(super) fn int(self, name: &'static str, value: i32) -> Row {
         self.bytes(name, value.to_be_bytes().to_vec())
     }
 
-    pub fn optional_int(self, name: &'static str, value: Option<i32>) -> Row {
+    pub(super) fn optional_int(self, name: &'static str, value: Option<i32>) -> Row {
         match value {
             Some(value) => self.int(name, value),
             None => self,
         }
     }
 
-    pub fn double(self, name: &'static str, value: f64) -> Row {
+    pub(super) fn double(self, name: &'static str, value: f64) -> Row {
         self.bytes(name, value.to_be_bytes().to_vec())
     }
 
-    pub fn boolean(self, name: &'static str, value: bool) -> Row {
+    pub(super) fn boolean(self, name: &'static str, value: bool) -> Row {
         self.bytes(name, vec![u8::from(value)])
     }
 
     /// Adds a list or set of texts.
-    pub fn texts(self, name: &'static str, values: &[String]) -> Row {
+    pub(super) fn texts(self, name: &'static str, values: &[String]) -> Row {
         let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
         let mut bytes = length(values.len()).to_vec();
         for value in values {
@@ -67,7 +67,7 @@ impl Row {
     }
 
     /// Adds a map from texts to numbers; an empty map is null.
-    pub fn numbers<'n>(
+    pub(super) fn numbers<'n>(
         self,
         name: &'static str,
         entries: impl ExactSizeIterator<Item = (&'n Bytes, &'n i64)>,
@@ -82,7 +82,7 @@ impl Row {
     }
 
     /// Adds a map of texts.
-    pub fn map(self, name: &'static str, values: &BTreeMap<String, String>) -> Row {
+    pub(super) fn map(self, name: &'static str, values: &BTreeMap<String, String>) -> Row {
         let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
         let mut bytes = length(values.len()).to_vec();
         for text in values.iter().flat_map(|(key, value)| [key, value]) {
@@ -92,7 +92,7 @@ impl Row {
         self.bytes(name, bytes)
     }
 
-    pub fn take(&mut self, name: &str) -> Option<Bytes> {
+    pub(super) fn take(&mut self, name: &str) -> Option<Bytes> {
         self.0.remove(name)
     }
 }

@@ -8,17 +8,17 @@ use base::util::Release;
 
 /// The settings of a column family as a release shows them: those that were not set have the defaults of that release.
 #[derive(Clone, Copy)]
-pub struct ShownSettings<'a> {
+pub(super) struct ShownSettings<'a> {
     cf: &'a CfDef,
     release: Release,
 }
 
 impl<'a> ShownSettings<'a> {
-    pub fn of(cf: &'a CfDef) -> ShownSettings<'a> {
+    pub(super) fn of(cf: &'a CfDef) -> ShownSettings<'a> {
         ShownSettings::in_release(cf, NEWEST)
     }
 
-    pub fn in_release(cf: &'a CfDef, release: Release) -> ShownSettings<'a> {
+    pub(super) fn in_release(cf: &'a CfDef, release: Release) -> ShownSettings<'a> {
         ShownSettings { cf, release }
     }
 
@@ -26,35 +26,35 @@ impl<'a> ShownSettings<'a> {
         Setting::shown(Setting::field_named(name)?, &self.cf.settings, self.release)
     }
 
-    pub fn int(self, name: &str, default: i32) -> i32 {
+    pub(super) fn int(self, name: &str, default: i32) -> i32 {
         match self.setting(name) {
             Some(Setting::Int(number)) => number,
             _ => default,
         }
     }
 
-    pub fn double(self, name: &str, default: f64) -> f64 {
+    pub(super) fn double(self, name: &str, default: f64) -> f64 {
         match self.setting(name) {
             Some(Setting::Double(number)) => number,
             _ => default,
         }
     }
 
-    pub fn boolean(self, name: &str, default: bool) -> bool {
+    pub(super) fn boolean(self, name: &str, default: bool) -> bool {
         match self.setting(name) {
             Some(Setting::Bool(value)) => value,
             _ => default,
         }
     }
 
-    pub fn text(self, name: &str) -> String {
+    pub(super) fn text(self, name: &str) -> String {
         match self.setting(name) {
             Some(Setting::Text(text)) => text,
             _ => String::new(),
         }
     }
 
-    pub fn options(self, name: &str) -> BTreeMap<String, String> {
+    pub(super) fn options(self, name: &str) -> BTreeMap<String, String> {
         match self.setting(name) {
             Some(Setting::Map(map)) => map,
             _ => BTreeMap::new(),
@@ -62,7 +62,7 @@ impl<'a> ShownSettings<'a> {
     }
 
     /// Returns the caching in the form of 2.1: `keys`, and the rows of a partition.
-    pub fn caching(self) -> (&'static str, String) {
+    pub(super) fn caching(self) -> (&'static str, String) {
         let rows = || self.text("cells_per_row_to_cache");
         match &*self.text("caching") {
             "ALL" => ("ALL", rows()),

@@ -24,7 +24,7 @@ fn with_node(row: Row, state: &QueryState<'_>, name: &'static str) -> Row {
     }
 }
 
-pub fn sessions(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn sessions(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let row = |trace: Arc<Trace>| {
         let row = Row::default()
             .bytes("session_id", trace.id.to_vec())
@@ -39,7 +39,7 @@ pub fn sessions(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     wanted_traces(state, wanted).into_iter().map(row).collect()
 }
 
-pub fn events(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn events(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for trace in wanted_traces(state, wanted) {
         for event in &trace.events {

@@ -89,7 +89,7 @@ pub(super) struct Cast<'a> {
 
 impl Cast<'_> {
     /// Checks that the term can be assigned to the type, and the type to the receiver. The value does not change.
-    pub fn check(&self, receiver: &ColumnSpec, scope: &TypeScope<'_>) -> Result<(), CqlError> {
+    pub(super) fn check(&self, receiver: &ColumnSpec, scope: &TypeScope<'_>) -> Result<(), CqlError> {
         let cast = scope.resolve(self.cql_type)?;
         if !fits(self.term, &cast, scope, receiver) {
             return invalid(format!(

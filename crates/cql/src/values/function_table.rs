@@ -34,7 +34,7 @@ pub(super) struct EvaluatedCall<'a> {
 
 impl EvaluatedCall<'_> {
     /// Returns the first argument. `None` is null.
-    pub fn value(&self) -> Option<&[u8]> {
+    pub(super) fn value(&self) -> Option<&[u8]> {
         self.args.first()?.as_deref()
     }
 

@@ -38,7 +38,7 @@ fn rescaled(unscaled: &BigInt, scale: i32, wanted: i32) -> Option<BigInt> {
 
 impl Number {
     /// Returns the number of a value, or `None` if the value is invalid or empty.
-    pub fn of(native: Native, value: &[u8]) -> Option<Number> {
+    pub(super) fn of(native: Native, value: &[u8]) -> Option<Number> {
         match native.kind() {
             ValueKind::Float => Some(Number::Float(f64::from(f32::from_be_bytes(value.try_into().ok()?)))),
             ValueKind::Double => Some(Number::Float(f64::from_be_bytes(value.try_into().ok()?))),
@@ -58,7 +58,7 @@ impl Number {
 
     /// Returns the number as a value of a type. Integers that are too large lose their high-order bytes, as in Java.
     /// Returns `None` if a decimal would be too long.
-    pub fn bytes(&self, native: Native) -> Option<Bytes> {
+    pub(super) fn bytes(&self, native: Native) -> Option<Bytes> {
         let bytes = match native.kind() {
             ValueKind::Float => (self.float() as f32).to_be_bytes().to_vec(),
             ValueKind::Double => self.float().to_be_bytes().to_vec(),
@@ -116,7 +116,7 @@ impl Number {
     }
 
     /// Returns the sum, or `None` if a decimal would be too long.
-    pub fn plus(&self, other: &Number) -> Option<Number> {
+    pub(super) fn plus(&self, other: &Number) -> Option<Number> {
         Some(match (self, other) {
             (Number::Integer(a), Number::Integer(b)) => Number::Integer(a + b),
             (Number::Decimal(a, a_scale), Number::Decimal(b, b_scale)) => {
@@ -129,7 +129,7 @@ impl Number {
 
     /// Divides by a count. Integers are truncated. Decimals keep their number of digits after the point, and are
     /// rounded half to even.
-    pub fn divided(&self, count: u64) -> Number {
+    pub(super) fn divided(&self, count: u64) -> Number {
         let by = BigInt::from(count.max(1));
         match self {
             Number::Integer(number) => Number::Integer(number / by),

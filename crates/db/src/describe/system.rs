@@ -13,7 +13,7 @@ use base::util::Release;
 
 /// Returns `system` with the column families that a release has in it. Only describe calls show them: this server stores
 /// no such data.
-pub fn system_keyspace(types: &Types, release: Release) -> KeyspaceDef {
+pub(super) fn system_keyspace(types: &Types, release: Release) -> KeyspaceDef {
     let mut keyspace = KeyspaceDef::new(SYSTEM_KEYSPACE);
     if Behaviour::of(release).schema.system_has_factor {
         keyspace.strategy_options.insert("replication_factor".to_owned(), "1".to_owned());

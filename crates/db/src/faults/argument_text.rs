@@ -87,7 +87,7 @@ impl ArgumentText {
 }
 
 /// Cuts a text to a number of characters, and marks the cut.
-pub fn cut(mut text: String, chars_max: usize) -> String {
+pub(crate) fn cut(mut text: String, chars_max: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(chars_max) {
         text.truncate(end);
         text.push('…');

@@ -7,19 +7,19 @@ use base::schema::CfDef;
 
 /// Returns whether a condition's text means this key: as UTF-8, in the text of the key's type, or in hexadecimal
 /// digits.
-pub fn means(text: &str, cf: &CfDef, key: &[u8]) -> bool {
+pub(super) fn means(text: &str, cf: &CfDef, key: &[u8]) -> bool {
     key == text.as_bytes()
         || bytes_text(cf.key_validator.as_ref(), key) == text
         || BytesType.to_text(key) == text
 }
 
 /// Returns a key for people. Long keys are cut.
-pub fn shown(cf: &CfDef, key: &[u8]) -> String {
+pub(super) fn shown(cf: &CfDef, key: &[u8]) -> String {
     cut(bytes_text(cf.key_validator.as_ref(), key), JOURNAL_TEXT_CHARS_MAX)
 }
 
 /// Returns bytes for people: in the text of their type if they have one, else as UTF-8, else in hexadecimal digits.
-pub fn bytes_text(of_type: Option<&TypeRef>, bytes: &[u8]) -> String {
+pub(super) fn bytes_text(of_type: Option<&TypeRef>, bytes: &[u8]) -> String {
     let of_type = of_type.filter(|of_type| !of_type.class_name().ends_with(".BytesType"));
     if let Some(of_type) = of_type.filter(|of_type| !bytes.is_empty() && of_type.validate(bytes).is_ok()) {
         return of_type.to_text(bytes);

@@ -54,7 +54,7 @@ pub struct RuleState {
 
 impl SetRule {
     /// Counts a request that meets the condition. Returns its delay if the rule has an effect on it.
-    pub fn take_effect(&self) -> Option<Duration> {
+    pub(super) fn take_effect(&self) -> Option<Duration> {
         let number = self.met.fetch_add(1, Ordering::Relaxed);
         let random = |stream: u64| mixed(self.rule.seed ^ mixed(number) ^ stream);
         if number < self.rule.skip || fraction(random(1)) >= self.rule.probability {

@@ -85,7 +85,7 @@ pub(super) struct Effects {
 
 impl Effects {
     /// Waits as long as the rules want. Ends early if all rules are removed, so that a reset never waits for a delay.
-    pub async fn pause(&mut self) {
+    pub(super) async fn pause(&mut self) {
         let Some(cleared) = self.cleared.as_mut().filter(|_| !self.delay.is_zero()) else { return };
         tokio::select! {
             () = tokio::time::sleep(self.delay) => {}

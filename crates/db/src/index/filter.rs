@@ -33,7 +33,7 @@ pub(super) struct Filter<'a> {
 
 impl<'a> Filter<'a> {
     /// Reads the rows of a range, through an index if there is one.
-    pub fn rows(self, bounds: Bounds) -> DbFuture<'a, Vec<Row>> {
+    pub(super) fn rows(self, bounds: Bounds) -> DbFuture<'a, Vec<Row>> {
         Box::pin(async move {
             match self.index() {
                 Some((expression, ..)) if self.request.store().capabilities().indexes.is_some() => {

@@ -25,7 +25,7 @@ const MODIFY_KEYSPACES: &str = "<modify-keyspaces>";
 
 /// The contents of an access file.
 #[derive(Debug, Clone, Default)]
-pub struct AccessFile {
+pub(super) struct AccessFile {
     /// Users by key.
     lines: BTreeMap<String, String>,
 }
@@ -61,19 +61,19 @@ fn names(users: &str, user: &str) -> bool {
 
 impl AccessFile {
     /// Reads a file; the error comes from the operating system.
-    pub fn read(path: &Path) -> std::io::Result<AccessFile> {
+    pub(super) fn read(path: &Path) -> std::io::Result<AccessFile> {
         properties::read(path).map(|lines| AccessFile { lines })
     }
 
     /// Returns whether a user may log in to a keyspace with the login of 0.6. Only the keyspace's own line in the
     /// form of 0.6 counts, because such a login allows more than any line of the other form.
-    pub fn opens(&self, keyspace: &str, user: &str) -> bool {
+    pub(super) fn opens(&self, keyspace: &str, user: &str) -> bool {
         matches!(key(keyspace), Key::Old(_))
             && self.lines.get(keyspace).is_some_and(|users| names(users, user))
     }
 
     /// Returns the user's rights after a login of 0.7 or later.
-    pub fn rights_of(&self, user: &str) -> Rights {
+    pub(super) fn rights_of(&self, user: &str) -> Rights {
         let mut rights = Rights::default();
         for (text, _) in self.lines.iter().filter(|(_, users)| names(users, user)) {
             match key(text) {

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::limits::USERS_FILE_BYTES_MAX;
 
 /// A key and its value.
-pub struct Pair {
+pub(super) struct Pair {
     /// The number of its first line, from 1.
     pub line: usize,
     pub key: String,
@@ -19,19 +19,19 @@ pub struct Pair {
 
 impl Pair {
     /// Returns whether the pair contains an invalid escape. Java refuses such a file.
-    pub fn has_bad_escape(&self) -> bool {
+    pub(super) fn has_bad_escape(&self) -> bool {
         self.key.contains(char::REPLACEMENT_CHARACTER) || self.value.contains(char::REPLACEMENT_CHARACTER)
     }
 }
 
 /// Reads `key=value` lines. Later lines win.
-pub fn parse(text: &str) -> BTreeMap<String, String> {
+pub(super) fn parse(text: &str) -> BTreeMap<String, String> {
     pairs(text).into_iter().map(|pair| (pair.key, pair.value)).collect()
 }
 
 /// Reads `key=value` lines: `#` and `!` begin comments, `=`, `:` or white space ends the key, a backslash takes
 /// the next character as it is, and one at the end of a line joins the next.
-pub fn pairs(text: &str) -> Vec<Pair> {
+pub(super) fn pairs(text: &str) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let mut lines = (1..).zip(text.lines());
     while let Some((number, line)) = lines.next() {
@@ -49,12 +49,12 @@ pub fn pairs(text: &str) -> Vec<Pair> {
 }
 
 /// Reads a properties file.
-pub fn read(path: &Path) -> std::io::Result<BTreeMap<String, String>> {
+pub(super) fn read(path: &Path) -> std::io::Result<BTreeMap<String, String>> {
     read_text(path).map(|text| parse(&text))
 }
 
 /// Reads the text of a file, which must be UTF-8 and within the size limit.
-pub fn read_text(path: &Path) -> std::io::Result<String> {
+pub(super) fn read_text(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     // Reads one byte more than the limit, so that an endless file is detected.
     File::open(path)?.take(USERS_FILE_BYTES_MAX as u64 + 1).read_to_string(&mut text)?;

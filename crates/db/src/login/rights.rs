@@ -6,7 +6,7 @@ use super::access::Access;
 
 /// The access to a column family. Write access includes read access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub(super) enum Level {
     /// Reading.
     ReadOnly,
     /// Reading and writing.
@@ -15,7 +15,7 @@ pub enum Level {
 
 /// A user's rights, in a form for fast lookup at every call. Rights only add up: none revokes another.
 #[derive(Debug, Clone, Default)]
-pub struct Rights {
+pub(super) struct Rights {
     changes_keyspaces: bool,
     keyspaces: BTreeMap<Vec<u8>, KeyspaceRights>,
 }
@@ -31,22 +31,22 @@ struct KeyspaceRights {
 
 impl Rights {
     /// Grants the right to add, change and drop keyspaces.
-    pub fn grant_keyspaces(&mut self) {
+    pub(super) fn grant_keyspaces(&mut self) {
         self.changes_keyspaces = true;
     }
 
     /// Grants the right to add, change and drop column families of a keyspace.
-    pub fn grant_definitions(&mut self, keyspace: &str) {
+    pub(super) fn grant_definitions(&mut self, keyspace: &str) {
         self.of(keyspace).changes_families = true;
     }
 
     /// Grants the right to read and write all column families of a keyspace.
-    pub fn grant_data(&mut self, keyspace: &str) {
+    pub(super) fn grant_data(&mut self, keyspace: &str) {
         self.of(keyspace).of_all = Some(Level::ReadWrite);
     }
 
     /// Grants read access, or read and write access, to a column family.
-    pub fn grant_family(&mut self, keyspace: &str, family: &str, level: Level) {
+    pub(super) fn grant_family(&mut self, keyspace: &str, family: &str, level: Level) {
         let held = self.of(keyspace).families.entry(family.into()).or_insert(level);
         *held = level.max(*held);
     }
@@ -56,7 +56,7 @@ impl Rights {
     }
 
     /// Returns whether the user may do this.
-    pub fn allow(&self, access: Access<'_>) -> bool {
+    pub(super) fn allow(&self, access: Access<'_>) -> bool {
         match access {
             Access::AddKeyspace | Access::UpdateKeyspace { .. } | Access::DropKeyspace { .. } => {
                 self.changes_keyspaces

@@ -34,7 +34,7 @@ impl Pages<'_> {
     }
 
     /// Reads the rows of a range, the first of them from a column on.
-    pub async fn read(&mut self, mut bounds: Bounds, start_column: Bytes) -> Result<(), Error> {
+    pub(super) async fn read(&mut self, mut bounds: Bounds, start_column: Bytes) -> Result<(), Error> {
         // The first row is read alone, because only that row begins at a column. From 2.0 on it does so only if it is
         // the row of the range's start key.
         let mut start = start_column;

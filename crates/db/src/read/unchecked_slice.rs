@@ -27,7 +27,7 @@ pub(super) struct UncheckedSlice<'a> {
 }
 
 impl<'a> UncheckedSlice<'a> {
-    pub fn of(
+    pub(super) fn of(
         checks: &Validation<'_>,
         cf: &'a CfDef,
         super_column: Option<Bytes>,
@@ -40,17 +40,17 @@ impl<'a> UncheckedSlice<'a> {
     }
 
     /// Returns whether the super column's name is valid, or none is given.
-    pub fn is_in_name(&self) -> bool {
+    pub(super) fn is_in_name(&self) -> bool {
         self.super_column.as_ref().is_none_or(|name| !name.is_empty() && is_name(self.outer, name))
     }
 
     /// Returns whether the bounds are valid names, or open.
-    pub fn is_between_names(&self) -> bool {
+    pub(super) fn is_between_names(&self) -> bool {
         [&self.low, &self.high].into_iter().all(|bound| is_name(self.comparator, bound))
     }
 
     /// Returns how many of these columns, without the first `first`, are live and in the slice.
-    pub fn count_in(&self, columns: &RowColumns, first: usize) -> Result<usize, Error> {
+    pub(super) fn count_in(&self, columns: &RowColumns, first: usize) -> Result<usize, Error> {
         let counted = match columns {
             RowColumns::Cells(cells) => self.count_cells(cells.iter().skip(first)),
             RowColumns::Supers(supers) => supers.iter().skip(first).map(|one| self.count_super(one)).sum(),

@@ -47,7 +47,7 @@ impl Validation<'_> {
     }
 
     /// Validates the predicate of a slice and converts it.
-    pub fn predicate(
+    pub(crate) fn predicate(
         &self,
         cf: &CfDef,
         super_column: Option<&Bytes>,
@@ -69,7 +69,7 @@ impl Validation<'_> {
     }
 
     /// Validates the range of get_range_slices: two keys or two tokens, and from 1.1 on also a key and a token.
-    pub fn key_range(
+    pub(crate) fn key_range(
         &self,
         cf: &CfDef,
         super_column: Option<&Bytes>,
@@ -100,7 +100,7 @@ impl Validation<'_> {
     }
 
     /// Validates the start column of get_paged_slice.
-    pub fn page_start(&self, cf: &CfDef, start: &[u8]) -> Result<(), Error> {
+    pub(crate) fn page_start(&self, cf: &CfDef, start: &[u8]) -> Result<(), Error> {
         bound_length(start, "start")?;
         self.comparator(cf, false).validate(start).map_err(|error| Error::invalid(error.0))
     }
@@ -129,7 +129,7 @@ impl Validation<'_> {
     }
 
     /// Validates the conditions of get_indexed_slices, one of which must be on an indexed column.
-    pub fn index_clause(&self, cf: &CfDef, clause: &IndexClause) -> Result<(), Error> {
+    pub(crate) fn index_clause(&self, cf: &CfDef, clause: &IndexClause) -> Result<(), Error> {
         if clause.expressions.is_empty() {
             return Err(Error::invalid("index clause list may not be empty"));
         }
@@ -140,7 +140,7 @@ impl Validation<'_> {
     }
 
     /// Validates conditions on a row. Returns whether one of them is an equality on an indexed column.
-    pub fn expressions(&self, cf: &CfDef, expressions: &[IndexExpression]) -> Result<bool, Error> {
+    pub(crate) fn expressions(&self, cf: &CfDef, expressions: &[IndexExpression]) -> Result<bool, Error> {
         let mut is_indexed = false;
         for expression in expressions {
             let failed = |what: &str, why: &str| {

@@ -17,7 +17,7 @@ struct Line<'a> {
 
 /// Returns the line of a request in JSON, without a line break. JSON escapes control characters, so what clients send
 /// begins no line.
-pub fn line_of(entry: &JournalEntry, at_ms: i64) -> String {
+pub(super) fn line_of(entry: &JournalEntry, at_ms: i64) -> String {
     let line = serde_json::to_value(Line { at: timestamp_text(at_ms), entry });
     line.map_or_else(|_| String::new(), |line: Value| line.to_string())
 }

@@ -19,11 +19,11 @@ const HIDDEN: &str = "(hidden)";
 
 /// Hides texts.
 #[derive(Debug, Default)]
-pub struct Redactor(RandomState);
+pub(super) struct Redactor(RandomState);
 
 impl Redactor {
     /// Hides keys, names and values of a request, and the text of its error, which can quote them.
-    pub fn redact(&self, entry: &mut JournalEntry) {
+    pub(super) fn redact(&self, entry: &mut JournalEntry) {
         self.redact_value(FieldRole::Structure, &mut entry.arguments);
         entry.rows.iter_mut().filter_map(|row| row.key.as_mut()).for_each(|key| *key = self.hash(key));
         if entry.error.is_some() {
@@ -84,7 +84,7 @@ fn is_statement(name: &str) -> bool {
 }
 
 /// Hides the passwords in a request, whether the log is redacted or not. The error of such a request may repeat them.
-pub fn hide_passwords(arguments: &mut Value, error: &mut Option<String>) {
+pub(crate) fn hide_passwords(arguments: &mut Value, error: &mut Option<String>) {
     let has_password = hide_passwords_of(arguments);
     *error = error.take().map(|text| if has_password { HIDDEN.to_owned() } else { without_statement(text) });
 }

@@ -82,7 +82,7 @@ impl SchemaCheck<'_> {
     }
 
     /// Returns an existing keyspace that clients may change.
-    pub fn changeable(&self, name: &str) -> Result<&KeyspaceDef, Error> {
+    pub(super) fn changeable(&self, name: &str) -> Result<&KeyspaceDef, Error> {
         self.not_reserved(name)?;
         let Some(keyspace) = self.catalog.keyspace(name) else {
             return Err(Error::invalid(texts::unknown_keyspace(self.release, name)));
@@ -97,7 +97,7 @@ impl SchemaCheck<'_> {
     }
 
     /// Checks the name of a new keyspace.
-    pub fn new_keyspace_name(&self, name: &str) -> Result<(), Error> {
+    pub(super) fn new_keyspace_name(&self, name: &str) -> Result<(), Error> {
         self.not_reserved(name)?;
         match self.catalog.keyspaces.keys().find(|other| other.eq_ignore_ascii_case(name)) {
             None => Ok(()),
@@ -118,7 +118,7 @@ impl SchemaCheck<'_> {
     }
 
     /// Builds the definition of a keyspace without its column families.
-    pub fn keyspace(&self, request: &KsRequest) -> Result<KeyspaceDef, Error> {
+    pub(super) fn keyspace(&self, request: &KsRequest) -> Result<KeyspaceDef, Error> {
         check_name("Keyspace", &request.name)?;
         let strategy_class = strategy_class(&request.strategy_class)?;
         let mut options = request.strategy_options.clone();
@@ -149,7 +149,7 @@ impl SchemaCheck<'_> {
     }
 
     /// Builds the definition of a new or changed column family; `old` is the definition before the change.
-    pub fn column_family(&self, request: &CfRequest, old: Option<&CfDef>) -> Result<CfDef, Error> {
+    pub(super) fn column_family(&self, request: &CfRequest, old: Option<&CfDef>) -> Result<CfDef, Error> {
         let mut cf = CfDef::new(&request.keyspace, &request.name);
         cf.column_type = self.column_type(request)?;
         cf.comparator = self.type_or_bytes(request.comparator_type.as_deref())?;
@@ -320,7 +320,7 @@ impl SchemaCheck<'_> {
     }
 
     /// Checks the options of a strategy as 1.1 and later do for Thrift clients. CQL has rules of its own.
-    pub fn strategy_options(&self, request: &KsRequest) -> Result<(), Error> {
+    pub(super) fn strategy_options(&self, request: &KsRequest) -> Result<(), Error> {
         if !self.rules().strategy_options_are_checked || self.store.checks_definitions {
             return Ok(());
         }
@@ -350,7 +350,7 @@ impl SchemaCheck<'_> {
     }
 
     /// Checks whether a definition can replace another one over the same data.
-    pub fn compatible(&self, old: &CfDef, new: &CfDef) -> Result<(), Error> {
+    pub(super) fn compatible(&self, old: &CfDef, new: &CfDef) -> Result<(), Error> {
         if old.type_name() != new.type_name() {
             return Err(Error::invalid("types do not match."));
         }

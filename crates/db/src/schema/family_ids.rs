@@ -14,7 +14,7 @@ pub(crate) struct FamilyIds(Mutex<(Catalog, BTreeMap<i32, usize>)>);
 
 impl FamilyIds {
     /// Returns the highest number in a schema plus one.
-    pub fn next(&self, catalog: &Catalog) -> i32 {
+    pub(crate) fn next(&self, catalog: &Catalog) -> i32 {
         let mut known = self.0.lock();
         let (before, ids) = &mut *known;
         let nothing = Default::default();

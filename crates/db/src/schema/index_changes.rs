@@ -44,7 +44,7 @@ pub(super) type FormerMarks = Vec<(String, Option<Build>)>;
 
 impl IndexChanges {
     /// Returns the changes of the column families that a keyspace has before and after a change.
-    pub fn between(before: Option<&KeyspaceDef>, after: &KeyspaceDef) -> IndexChanges {
+    pub(super) fn between(before: Option<&KeyspaceDef>, after: &KeyspaceDef) -> IndexChanges {
         let mut changes = IndexChanges::default();
         let Some(before) = before else { return changes };
         for (_, old, new) in after.column_families.changes_since(&before.column_families, Arc::ptr_eq) {
@@ -74,7 +74,7 @@ impl IndexChanges {
     }
 
     /// Adds the records and the entries of the indexes to a change of the store.
-    pub fn add_to(&self, change: &mut StoreChange) {
+    pub(super) fn add_to(&self, change: &mut StoreChange) {
         change.truncated.clone_from(&self.emptied);
         change.dropped.clone_from(&self.dropped);
         change.records.extend(self.dropped.iter().map(|index| (build_record(index), None)));

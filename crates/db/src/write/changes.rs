@@ -18,7 +18,7 @@ pub(super) struct ChangeBuilder<'a> {
 
 impl ChangeBuilder<'_> {
     /// Adds the changes of one element of a batch.
-    pub fn add_changes(&self, cf: &CfDef, request: MutationRequest, changes: &mut Vec<Change>) {
+    pub(super) fn add_changes(&self, cf: &CfDef, request: MutationRequest, changes: &mut Vec<Change>) {
         if let Some(insert) = request.insert {
             self.add_insert(cf, insert, changes);
         }
@@ -47,7 +47,7 @@ impl ChangeBuilder<'_> {
     }
 
     /// Returns the change that stores a validated column.
-    pub fn column(&self, cf: &CfDef, super_column: Option<Bytes>, column: NewColumn) -> Change {
+    pub(super) fn column(&self, cf: &CfDef, super_column: Option<Bytes>, column: NewColumn) -> Change {
         let NewColumn { name, value, timestamp, ttl_s } = column;
         let (value, timestamp) = (value.unwrap_or_default(), timestamp.unwrap_or_default());
         let cell = match ttl_s.or_else(|| cf.default_ttl_s()) {
@@ -84,7 +84,7 @@ impl ChangeBuilder<'_> {
 
     /// Returns the deletion of a path. In a Super column family, a name without a super column is the name of a super
     /// column.
-    pub fn deletion(
+    pub(super) fn deletion(
         &self,
         cf: &CfDef,
         super_column: Option<Bytes>,

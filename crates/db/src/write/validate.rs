@@ -99,7 +99,7 @@ impl<'a> Validation<'a> {
     }
 
     /// Validates one element of a batch in a known column family (0.8 and later).
-    pub fn mutation_in(&self, cf: &CfDef, mutation: &MutationRequest) -> Result<(), Error> {
+    pub(crate) fn mutation_in(&self, cf: &CfDef, mutation: &MutationRequest) -> Result<(), Error> {
         match (&mutation.insert, &mutation.deletion) {
             (Some(insert), None) => self.insert_in(cf, insert),
             (None, Some(deletion)) => self.deletion_in(cf, deletion),
@@ -161,7 +161,7 @@ impl<'a> Validation<'a> {
     }
 
     /// Validates a column's time to live, value and timestamp. Its name has been validated already.
-    pub fn column_data(&self, cf: &CfDef, in_super: bool, column: &NewColumn) -> Result<(), Error> {
+    pub(crate) fn column_data(&self, cf: &CfDef, in_super: bool, column: &NewColumn) -> Result<(), Error> {
         self.ttl(cf, column.ttl_s)?;
         let Some(value) = &column.value else { return Err(Error::invalid("Column value is required")) };
         if column.timestamp.is_none() {

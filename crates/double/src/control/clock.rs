@@ -72,10 +72,10 @@ impl ClockRequest {
     }
 }
 
-pub async fn get(call: ControlCall<NoBody>) -> Replied<ClockReply> {
+pub(super) async fn get(call: ControlCall<NoBody>) -> Replied<ClockReply> {
     Ok(Json(call.control.clock()?.into()))
 }
 
-pub async fn change(call: ControlCall<Json<ClockRequest>>) -> Replied<ClockReply> {
+pub(super) async fn change(call: ControlCall<Json<ClockRequest>>) -> Replied<ClockReply> {
     Ok(Json(call.control.change_clock(call.body.0.change()?)?.into()))
 }

@@ -14,7 +14,7 @@ use store::DumpCommand;
 /// Bytes that are read at a time.
 const PIECE_BYTES: usize = 1024 * 1024;
 
-pub async fn dump(call: ControlCall<NoBody>) -> Replied<JsonData> {
+pub(super) async fn dump(call: ControlCall<NoBody>) -> Replied<JsonData> {
     call.control.dump().await.map(Json)
 }
 

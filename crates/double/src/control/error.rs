@@ -102,7 +102,7 @@ impl IntoResponse for ControlError {
 
 /// The body of a reply with an error.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct ErrorReply {
+pub(super) struct ErrorReply {
     /// The message: what happened, and what to do.
     pub error: String,
 }

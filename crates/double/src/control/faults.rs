@@ -39,24 +39,24 @@ pub struct FaultList {
 /// The request of `POST /connections`.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ConnectionsRequest {
+pub(super) struct ConnectionsRequest {
     /// Whether new connections of clients are closed at once. Open ones stay open.
     pub refuse: bool,
 }
 
 /// The reply to `POST /restart`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct RestartReply {
+pub(super) struct RestartReply {
     /// Always true.
     pub restarted: bool,
 }
 
-pub async fn list(call: ControlCall<NoBody>) -> Replied<FaultList> {
+pub(super) async fn list(call: ControlCall<NoBody>) -> Replied<FaultList> {
     let rules = call.control.faults()?.list();
     Ok(Json(FaultList { faults: rules.into_iter().map(FaultReply::from).collect() }))
 }
 
-pub async fn set(call: ControlCall<Json<FaultRule>>) -> Replied<FaultReply> {
+pub(super) async fn set(call: ControlCall<Json<FaultRule>>) -> Replied<FaultReply> {
     call.control.set_fault(&call.name, call.body.0).map(Json)
 }
 
@@ -78,17 +78,17 @@ impl Control {
     }
 }
 
-pub async fn delete(call: ControlCall<NoBody>) -> Replied<DeletedReply> {
+pub(super) async fn delete(call: ControlCall<NoBody>) -> Replied<DeletedReply> {
     call.control.remove_fault(&call.name)?;
     Ok(Json(DeletedReply { deleted: call.name }))
 }
 
-pub async fn connections(call: ControlCall<Json<ConnectionsRequest>>) -> Replied<ConnectionsRequest> {
+pub(super) async fn connections(call: ControlCall<Json<ConnectionsRequest>>) -> Replied<ConnectionsRequest> {
     call.control.faults()?.connections.refuse(call.body.0.refuse);
     Ok(call.body)
 }
 
-pub async fn restart(call: ControlCall<NoBody>) -> Replied<RestartReply> {
+pub(super) async fn restart(call: ControlCall<NoBody>) -> Replied<RestartReply> {
     call.control.faults()?.connections.restart();
     Ok(Json(RestartReply { restarted: true }))
 }

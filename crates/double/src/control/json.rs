@@ -18,7 +18,7 @@ pub struct Json<T>(pub T);
 
 /// A body in JSON, or none, which means the defaults.
 #[derive(Debug)]
-pub struct OptionalJson<T>(pub T);
+pub(super) struct OptionalJson<T>(pub T);
 
 /// The result of a handler whose reply is JSON.
 pub type Replied<T> = Result<Json<T>, ControlError>;

@@ -163,7 +163,7 @@ async fn load_json(database: &Arc<Database>, data: &JsonData) -> Result<LoadRepl
 }
 
 /// Answers `POST /load`.
-pub async fn answer(call: ControlCall<LoadBody>) -> Replied<LoadReply> {
+pub(super) async fn answer(call: ControlCall<LoadBody>) -> Replied<LoadReply> {
     call.control.load(&call.body).await.map(Json)
 }
 

@@ -109,12 +109,12 @@ impl RequestStream {
     }
 }
 
-pub async fn all(call: ControlCall<NoBody>) -> Result<RequestStream, ControlError> {
+pub(super) async fn all(call: ControlCall<NoBody>) -> Result<RequestStream, ControlError> {
     let (entries, ending) = (call.control.faults()?.journal.follow(), call.connection.ending);
     Ok(RequestStream { entries, sought: SoughtRequests::default(), silence: SILENCE, ending })
 }
 
-pub async fn some(call: ControlCall<Json<StreamRequest>>) -> Result<RequestStream, ControlError> {
+pub(super) async fn some(call: ControlCall<Json<StreamRequest>>) -> Result<RequestStream, ControlError> {
     let (entries, ending) = (call.control.faults()?.journal.follow(), call.connection.ending);
     let StreamRequest { when, arguments } = call.body.0;
     Ok(RequestStream { entries, sought: SoughtRequests { when, arguments }, silence: SILENCE, ending })

@@ -19,7 +19,7 @@ const LAST: usize = 100;
 /// The request of `POST /requests/find`.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct FindRequest {
+pub(super) struct FindRequest {
     /// The condition of the requests; all requests if nothing is given. A key is compared with the text in the journal.
     pub when: Condition,
     /// The arguments that the requests contain: objects have at least these fields, lists these elements in this order.
@@ -32,7 +32,7 @@ pub struct FindRequest {
 
 /// Requests.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct RequestList {
+pub(super) struct RequestList {
     /// The oldest first.
     pub requests: Vec<JournalEntry>,
 }
@@ -72,12 +72,12 @@ pub struct VerifyReply {
     pub differences: Vec<String>,
 }
 
-pub async fn list(call: ControlCall<NoBody>) -> Replied<RequestList> {
+pub(super) async fn list(call: ControlCall<NoBody>) -> Replied<RequestList> {
     let requests = call.control.faults()?.journal.find(&SoughtRequests::default(), LAST);
     Ok(Json(RequestList { requests }))
 }
 
-pub async fn find(call: ControlCall<Json<FindRequest>>) -> Replied<RequestList> {
+pub(super) async fn find(call: ControlCall<Json<FindRequest>>) -> Replied<RequestList> {
     let FindRequest { when, arguments, last } = call.body.0;
     let sought = SoughtRequests { when, arguments };
     searched(call.control, move |journal| {
@@ -86,7 +86,7 @@ pub async fn find(call: ControlCall<Json<FindRequest>>) -> Replied<RequestList> 
     .await
 }
 
-pub async fn verify(call: ControlCall<Json<VerifyRequest>>) -> Replied<VerifyReply> {
+pub(super) async fn verify(call: ControlCall<Json<VerifyRequest>>) -> Replied<VerifyReply> {
     let Json(request) = call.body;
     if request.requests.len() > EXPECTATIONS_MAX {
         return Err(ControlError::invalid(format!(

@@ -17,12 +17,12 @@ pub struct ResetRequest {
 
 /// The reply to `POST /reset`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct ResetReply {
+pub(super) struct ResetReply {
     /// The scope that was reset.
     pub reset: ResetScope,
 }
 
-pub async fn reset(call: ControlCall<Json<ResetRequest>>) -> Replied<ResetReply> {
+pub(super) async fn reset(call: ControlCall<Json<ResetRequest>>) -> Replied<ResetReply> {
     let scope = call.body.0.what;
     call.control.reset(scope).await?;
     Ok(Json(ResetReply { reset: scope }))

@@ -11,7 +11,7 @@ use super::error::ControlError;
 use super::operations::Control;
 
 /// The part of a path that stands for any name.
-pub const NAME: &str = "{name}";
+pub(super) const NAME: &str = "{name}";
 
 /// A method of HTTP.
 #[derive(Debug, Clone, Copy)]
@@ -21,10 +21,10 @@ pub struct Verb {
     filter: MethodFilter,
 }
 
-pub const GET: Verb = Verb { name: "GET", filter: MethodFilter::GET };
-pub const PUT: Verb = Verb { name: "PUT", filter: MethodFilter::PUT };
-pub const POST: Verb = Verb { name: "POST", filter: MethodFilter::POST };
-pub const DELETE: Verb = Verb { name: "DELETE", filter: MethodFilter::DELETE };
+pub(super) const GET: Verb = Verb { name: "GET", filter: MethodFilter::GET };
+pub(super) const PUT: Verb = Verb { name: "PUT", filter: MethodFilter::PUT };
+pub(super) const POST: Verb = Verb { name: "POST", filter: MethodFilter::POST };
+pub(super) const DELETE: Verb = Verb { name: "DELETE", filter: MethodFilter::DELETE };
 
 /// The body of a successful reply.
 pub trait Output: IntoResponse {

@@ -15,15 +15,15 @@ pub struct SandboxList {
     pub sandboxes: Vec<SandboxReply>,
 }
 
-pub async fn list(call: ControlCall<NoBody>) -> Replied<SandboxList> {
+pub(super) async fn list(call: ControlCall<NoBody>) -> Replied<SandboxList> {
     Ok(Json(SandboxList { sandboxes: call.control.list_sandboxes()? }))
 }
 
-pub async fn open(call: ControlCall<OptionalJson<SandboxRequest>>) -> Replied<SandboxReply> {
+pub(super) async fn open(call: ControlCall<OptionalJson<SandboxRequest>>) -> Replied<SandboxReply> {
     call.control.open_sandbox(&call.name, &call.body.0).await.map(Json)
 }
 
-pub async fn delete(call: ControlCall<NoBody>) -> Replied<DeletedReply> {
+pub(super) async fn delete(call: ControlCall<NoBody>) -> Replied<DeletedReply> {
     call.control.delete_sandbox(&call.name).await?;
     Ok(Json(DeletedReply { deleted: call.name }))
 }

@@ -16,24 +16,24 @@ pub struct SnapshotList {
 
 /// The reply to a request that deletes something.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct DeletedReply {
+pub(super) struct DeletedReply {
     /// The name of the deleted snapshot, sandbox or rule.
     pub deleted: String,
 }
 
-pub async fn list(call: ControlCall<NoBody>) -> Replied<SnapshotList> {
+pub(super) async fn list(call: ControlCall<NoBody>) -> Replied<SnapshotList> {
     Ok(Json(SnapshotList { snapshots: call.control.snapshots().await }))
 }
 
-pub async fn take(call: ControlCall<NoBody>) -> Replied<SnapshotReply> {
+pub(super) async fn take(call: ControlCall<NoBody>) -> Replied<SnapshotReply> {
     call.control.take_snapshot(&call.name).await.map(Json)
 }
 
-pub async fn restore(call: ControlCall<NoBody>) -> Replied<SnapshotReply> {
+pub(super) async fn restore(call: ControlCall<NoBody>) -> Replied<SnapshotReply> {
     call.control.restore(&call.name).await.map(Json)
 }
 
-pub async fn delete(call: ControlCall<NoBody>) -> Replied<DeletedReply> {
+pub(super) async fn delete(call: ControlCall<NoBody>) -> Replied<DeletedReply> {
     call.control.delete_snapshot(&call.name).await?;
     Ok(Json(DeletedReply { deleted: call.name }))
 }

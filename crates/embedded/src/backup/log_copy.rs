@@ -26,7 +26,12 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(512);
 ///
 /// # Errors
 /// `Corrupt` if a segment is damaged or missing. A segment that a flush removes during the copy is missing, too.
-pub fn copy_log(disk: &dyn Disk, from: &Path, to: &Path, needed: Option<LogSpan>) -> Result<u64, StoreError> {
+pub(super) fn copy_log(
+    disk: &dyn Disk,
+    from: &Path,
+    to: &Path,
+    needed: Option<LogSpan>,
+) -> Result<u64, StoreError> {
     let Some(LogSpan { first, last }) = needed else { return Ok(0) };
     disk.remove_directory(to)
         .and_then(|()| disk.create_directory(to))
@@ -48,7 +53,7 @@ pub fn copy_log(disk: &dyn Disk, from: &Path, to: &Path, needed: Option<LogSpan>
 ///
 /// # Errors
 /// `Corrupt` if it is damaged or missing.
-pub fn complete_records(disk: &dyn Disk, path: &Path, number: u64) -> Result<Bytes, StoreError> {
+pub(crate) fn complete_records(disk: &dyn Disk, path: &Path, number: u64) -> Result<Bytes, StoreError> {
     whole_records(path, number, || read_segment(disk, path))
 }
 

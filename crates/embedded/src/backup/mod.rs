@@ -60,7 +60,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use log_copy::complete_records;
+pub(crate) use log_copy::complete_records;
 use log_copy::copy_log;
 pub use outcome::BackupSummary;
 use source::{BackupSource, change_between};

@@ -9,7 +9,7 @@ use crate::manifest::{Contents, LogSpan, Manifest};
 use store::StoreError;
 
 /// A source: a data directory of this version's format.
-pub struct BackupSource {
+pub(super) struct BackupSource {
     /// Its path without symbolic links.
     pub directory: PathBuf,
     /// The bytes of its file `THRIFTSTORE`.
@@ -18,21 +18,21 @@ pub struct BackupSource {
 
 impl BackupSource {
     /// Checks that a directory can be backed up.
-    pub fn open(disk: &dyn Disk, directory: &Path) -> Result<BackupSource, StoreError> {
+    pub(super) fn open(disk: &dyn Disk, directory: &Path) -> Result<BackupSource, StoreError> {
         let marker = format::read(disk, directory)?;
         let directory = directory.canonicalize().map_err(|error| io_error(directory, &error))?;
         Ok(BackupSource { directory, marker })
     }
 
     /// Reads the manifest.
-    pub fn manifest(&self, disk: &dyn Disk) -> Result<Contents, StoreError> {
+    pub(super) fn manifest(&self, disk: &dyn Disk) -> Result<Contents, StoreError> {
         Manifest::read(disk, &self.directory)
     }
 }
 
 /// Returns the kind of change between two manifests that makes a copy of tables and log inconsistent. `None` if there is
 /// none: only the next segment of the log may have been created, and tables merged.
-pub fn change_between(before: &Contents, after: &Contents) -> Option<&'static str> {
+pub(super) fn change_between(before: &Contents, after: &Contents) -> Option<&'static str> {
     let first = |contents: &Contents| contents.log.map(|LogSpan { first, .. }| first);
     let newest = |contents: &Contents| -> Vec<_> {
         contents.tables.iter().map(|(folder, record)| (folder.clone(), record.newest)).collect()

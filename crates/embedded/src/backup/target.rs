@@ -13,7 +13,7 @@ use store::StoreError;
 const UNFINISHED: &str = ".unfinished";
 
 /// A backup that is being written. Dropping it before `finish` removes the directory.
-pub struct BackupTarget<'a> {
+pub(super) struct BackupTarget<'a> {
     disk: &'a dyn Disk,
     /// Its path when it is complete.
     path: PathBuf,
@@ -27,7 +27,11 @@ impl<'a> BackupTarget<'a> {
     ///
     /// # Errors
     /// `Mismatch` if the target exists and is not an empty directory, or is inside of the source.
-    pub fn create(disk: &'a dyn Disk, path: &Path, source: &Path) -> Result<BackupTarget<'a>, StoreError> {
+    pub(super) fn create(
+        disk: &'a dyn Disk,
+        path: &Path,
+        source: &Path,
+    ) -> Result<BackupTarget<'a>, StoreError> {
         let path = resolved(path)?;
         if path.starts_with(source) {
             return Err(StoreError::Mismatch(format!(
@@ -56,13 +60,13 @@ impl<'a> BackupTarget<'a> {
     }
 
     /// Writes a file of the backup.
-    pub fn write(&self, disk: &dyn Disk, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+    pub(super) fn write(&self, disk: &dyn Disk, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.unfinished.join(name);
         disk.write(&path, bytes).map_err(|error| io_error(&path, &error))
     }
 
     /// Syncs the backup and renames it to its final path.
-    pub fn finish(mut self) -> Result<(), StoreError> {
+    pub(super) fn finish(mut self) -> Result<(), StoreError> {
         sync_all(self.disk, &self.unfinished)?;
         let renamed = self.disk.rename(&self.unfinished, &self.path);
         renamed.map_err(|error| io_error(&self.path, &error))?;

@@ -18,7 +18,7 @@ use store::StoreError;
 const CACHE_BYTES: u64 = 1 << 20;
 
 /// A backup to verify.
-pub struct BackupVerification<'a> {
+pub(super) struct BackupVerification<'a> {
     pub disk: &'a Arc<dyn Disk>,
     pub source: &'a Path,
     /// The backup's directory.
@@ -32,7 +32,7 @@ impl BackupVerification<'_> {
     /// # Errors
     /// `Corrupt` for damage, with the path in the source: linked tables are damaged there, and copied ones most
     /// probably, too.
-    pub fn run(&self, reads_tables: bool, progress: Progress<'_>) -> Result<(), StoreError> {
+    pub(super) fn run(&self, reads_tables: bool, progress: Progress<'_>) -> Result<(), StoreError> {
         self.check_log().and_then(|()| self.open_trees()).map_err(|error| self.of_source(error))?;
         if !reads_tables {
             return Ok(());

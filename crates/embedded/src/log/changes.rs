@@ -13,18 +13,18 @@ const REMOVED: u32 = u32::MAX;
 const LONG_BYTES: usize = 64 * 1024;
 
 /// A key relative to its row, and its new value, or `None` if the entry is removed.
-pub type Change<'a> = (&'a [u8], Option<&'a [u8]>);
+pub(super) type Change<'a> = (&'a [u8], Option<&'a [u8]>);
 
 /// A list of changes that is being built. A key is in it at most once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ChangeList {
+pub(crate) struct ChangeList {
     bytes: Vec<u8>,
     count: u32,
 }
 
 /// An iterator over encoded changes.
 #[derive(Debug, Clone, Copy)]
-pub struct Changes<'a> {
+pub(crate) struct Changes<'a> {
     /// Changes that are left.
     count: u32,
     rest: &'a [u8],
@@ -44,14 +44,14 @@ pub(super) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 
 impl ChangeList {
     /// Returns an empty list with room for `count` changes whose names and values have `bytes` bytes together.
-    pub fn with_room_for(count: usize, bytes: usize) -> ChangeList {
+    pub(crate) fn with_room_for(count: usize, bytes: usize) -> ChangeList {
         /// Lengths, tags, timestamps and expiries of a change.
         const BESIDE: usize = 40;
         ChangeList { bytes: Vec::with_capacity(count * BESIDE + bytes), count: 0 }
     }
 
     /// Adds a change of a key that is not in the list yet.
-    pub fn add(&mut self, key: &[u8], value: Option<&[u8]>) {
+    pub(crate) fn add(&mut self, key: &[u8], value: Option<&[u8]>) {
         debug_assert!(self.lacks(key), "a replay would apply one of two changes of a key");
         put_bytes(key, &mut self.bytes);
         match value {
@@ -63,7 +63,7 @@ impl ChangeList {
 
     /// Adds a change whose value `write` appends to the list's buffer, without a copy. `at_least` is the capacity to
     /// reserve for the value, in bytes. The key must not be in the list yet.
-    pub fn add_written(&mut self, key: &[u8], at_least: usize, write: impl FnOnce(&mut Vec<u8>)) {
+    pub(crate) fn add_written(&mut self, key: &[u8], at_least: usize, write: impl FnOnce(&mut Vec<u8>)) {
         debug_assert!(self.lacks(key), "a replay would apply one of two changes of a key");
         self.bytes.reserve(8 + key.len() + at_least);
         put_bytes(key, &mut self.bytes);
@@ -76,7 +76,7 @@ impl ChangeList {
     }
 
     /// Adds a change, or replaces an earlier change of the same key: a record must not have a key twice.
-    pub fn set(&mut self, key: &[u8], value: Option<&[u8]>) {
+    pub(crate) fn set(&mut self, key: &[u8], value: Option<&[u8]>) {
         if self.get(key).is_none() {
             return self.add(key, value);
         }
@@ -87,7 +87,7 @@ impl ChangeList {
     }
 
     /// Returns the change of a key: `Some(None)` if the entry is removed, `None` if the list does not change the key.
-    pub fn get(&self, key: &[u8]) -> Option<Option<&[u8]>> {
+    pub(crate) fn get(&self, key: &[u8]) -> Option<Option<&[u8]>> {
         self.iter().find(|(other, _)| *other == key).map(|(_, value)| value)
     }
 
@@ -97,21 +97,21 @@ impl ChangeList {
     }
 
     /// Adds all changes of another list. No key may be in both.
-    pub fn append(&mut self, other: &ChangeList) {
+    pub(crate) fn append(&mut self, other: &ChangeList) {
         debug_assert!(other.iter().all(|(key, _)| self.get(key).is_none()));
         self.bytes.extend_from_slice(&other.bytes);
         self.count += other.count;
     }
 
-    pub fn iter(&self) -> Changes<'_> {
+    pub(crate) fn iter(&self) -> Changes<'_> {
         Changes { count: self.count, rest: &self.bytes }
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         usize::try_from(self.count).unwrap_or(usize::MAX)
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 

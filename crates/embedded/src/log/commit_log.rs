@@ -18,7 +18,7 @@ use crate::disk::{Disk, DiskFile};
 use store::StoreError;
 
 /// The segments of the log. Records are appended to the last one.
-pub struct CommitLog {
+pub(crate) struct CommitLog {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     current: Mutex<Current>,
@@ -39,7 +39,7 @@ struct Current {
 impl CommitLog {
     /// Opens a replayed log to append after its last record. Removes segments that do not belong to it: those before
     /// `first`, and those after a torn end. A log of format 1, which has no marks, continues in a new segment.
-    pub fn open(
+    pub(crate) fn open(
         disk: Arc<dyn Disk>,
         directory: &Path,
         replayed: &Replayed,
@@ -78,7 +78,11 @@ impl CommitLog {
     }
 
     /// Creates a log whose first segment is `number`.
-    pub fn create(disk: Arc<dyn Disk>, directory: &Path, number: u64) -> Result<CommitLog, StoreError> {
+    pub(crate) fn create(
+        disk: Arc<dyn Disk>,
+        directory: &Path,
+        number: u64,
+    ) -> Result<CommitLog, StoreError> {
         let segment =
             first_segment(&*disk, directory, number).map_err(|error| io_error(directory, &error))?;
         let begin = MarkPosition { segment: number, offset: segment.length };
@@ -96,7 +100,7 @@ impl CommitLog {
     }
 
     /// Writes a record to the operating system: all of it, or nothing if this fails.
-    pub fn append(&self, record: &SealedRecord) -> Result<(), StoreError> {
+    pub(crate) fn append(&self, record: &SealedRecord) -> Result<(), StoreError> {
         let mut current = self.current.lock();
         let before = current.segment.length;
         let appended = current.segment.append(record);
@@ -110,7 +114,7 @@ impl CommitLog {
     }
 
     /// Creates the file of the next segment, durably, without using it yet. Only one thread at a time may call this.
-    pub fn prepare_next(&self) -> Result<Segment, StoreError> {
+    pub(crate) fn prepare_next(&self) -> Result<Segment, StoreError> {
         let (number, key) = {
             let current = self.current.lock();
             (current.segment.number + 1, current.segment.key)
@@ -123,7 +127,7 @@ impl CommitLog {
     ///
     /// # Errors
     /// The head of the next segment could not be written. Records are still appended to the old segment.
-    pub fn switch_to(&self, mut next: Segment) -> Result<Segment, StoreError> {
+    pub(crate) fn switch_to(&self, mut next: Segment) -> Result<Segment, StoreError> {
         let mut current = self.current.lock();
         assert!(
             next.number == current.segment.number + 1,
@@ -140,7 +144,7 @@ impl CommitLog {
 
     /// Waits until all records appended before are on the disk, and appends a mark that says so. If this fails, it is
     /// unknown which of them are.
-    pub fn sync(&self) -> io::Result<()> {
+    pub(crate) fn sync(&self) -> io::Result<()> {
         let (last, earlier, durable) = {
             let current = self.current.lock();
             (current.segment.file.clone(), current.unsynced.clone(), current.record_end)
@@ -168,7 +172,7 @@ impl CommitLog {
     }
 
     /// Removes segments whose records are in tables, the oldest first.
-    pub fn remove(&self, numbers: std::ops::Range<u64>) {
+    pub(crate) fn remove(&self, numbers: std::ops::Range<u64>) {
         for number in numbers {
             let path = path_of(&self.directory, number);
             match self.disk.remove_file(&path) {
@@ -183,12 +187,12 @@ impl CommitLog {
     /// Bytes in the segment that records are appended to, and in segments before it that a restart has replayed.
     ///
     /// A switch to another segment starts the count anew.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
     /// Returns the number of the segment that records are appended to.
-    pub fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.current.lock().segment.number
     }
 }

@@ -22,7 +22,7 @@ const ROW_HEAD: usize = 12;
 const OWN_ZEROS_MAX: usize = 64;
 
 /// Returns whether the record at `at`, which cannot be read, is the torn end of the log.
-pub fn is_torn(bytes: &[u8], number: u64, at: usize) -> bool {
+pub(super) fn is_torn(bytes: &[u8], number: u64, at: usize) -> bool {
     let Some(head) = part(bytes, at..bytes.len()).first_chunk::<HEAD>() else { return true };
     match read_head(number, at as u64, head) {
         None => {

@@ -23,7 +23,7 @@ use byteorder::{BigEndian, ByteOrder};
 use uuid::Uuid;
 
 /// Bytes of a mark.
-pub const MARK: usize = 28;
+pub(super) const MARK: usize = 28;
 
 const KEY: usize = 8;
 /// The part of a mark that its checksum covers.
@@ -33,41 +33,41 @@ const SUMMED: usize = 24;
 const KEY_PREFIX: u64 = 0xFF << 56;
 
 /// The smallest length that a record cannot have, because its first byte begins a mark.
-pub const RECORD_END: u32 = 0xFF00_0000;
+pub(super) const RECORD_END: u32 = 0xFF00_0000;
 
 /// A place in the log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct MarkPosition {
+pub(crate) struct MarkPosition {
     pub segment: u64,
     pub offset: u64,
 }
 
 /// The random number that distinguishes the marks of a log from all other bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogKey(u64);
+pub(crate) struct LogKey(u64);
 
 impl LogKey {
-    pub fn random() -> LogKey {
+    pub(crate) fn random() -> LogKey {
         LogKey(Uuid::new_v4().as_u64_pair().0 | KEY_PREFIX)
     }
 
     /// Reads the key at the beginning of `bytes`.
-    pub fn read(bytes: &[u8]) -> Option<LogKey> {
+    pub(crate) fn read(bytes: &[u8]) -> Option<LogKey> {
         let key = u64::from_be_bytes(*bytes.first_chunk()?);
         (key & KEY_PREFIX == KEY_PREFIX).then_some(LogKey(key))
     }
 
-    pub fn to_bytes(self) -> [u8; KEY] {
+    pub(crate) fn to_bytes(self) -> [u8; KEY] {
         self.0.to_be_bytes()
     }
 
     /// Returns the number that the checksums of a segment's records cover.
-    pub fn seed(self, segment: u64) -> u64 {
+    pub(crate) fn seed(self, segment: u64) -> u64 {
         self.0 ^ segment
     }
 
     /// Appends a mark that says that everything before `durable` is on the disk.
-    pub fn write_mark(self, durable: MarkPosition, out: &mut Vec<u8>) {
+    pub(crate) fn write_mark(self, durable: MarkPosition, out: &mut Vec<u8>) {
         let begin = out.len();
         out.extend_from_slice(&self.to_bytes());
         out.extend_from_slice(&durable.segment.to_be_bytes());
@@ -77,7 +77,7 @@ impl LogKey {
     }
 
     /// Reads the mark at the beginning of `bytes`.
-    pub fn read_mark(self, bytes: &[u8]) -> Option<MarkPosition> {
+    pub(crate) fn read_mark(self, bytes: &[u8]) -> Option<MarkPosition> {
         let mark = bytes.first_chunk::<MARK>()?;
         let is_mark = mark.starts_with(&self.to_bytes())
             && crc32fast::hash(&mark[..SUMMED]) == BigEndian::read_u32(&mark[SUMMED..]);
@@ -88,7 +88,7 @@ impl LogKey {
     }
 
     /// Finds the marks at all offsets of `bytes`, and returns the newest position that one of them covers.
-    pub fn newest_mark(self, bytes: &[u8]) -> Option<MarkPosition> {
+    pub(crate) fn newest_mark(self, bytes: &[u8]) -> Option<MarkPosition> {
         let key = self.to_bytes();
         let begins = (0..).zip(bytes.windows(KEY)).filter(|(_, window)| *window == key);
         begins.filter_map(|(at, _): (usize, _)| self.read_mark(bytes.get(at..)?)).max()

@@ -21,9 +21,9 @@ mod segment;
 mod segment_head;
 mod stored_segment;
 
-pub use changes::{ChangeList, Changes};
-pub use commit_log::CommitLog;
-pub use record::{RecordBuilder, RowRecord, SealedRecord};
-pub use replay::{Replayed, end_of_records, replay, segments_of};
-pub use segment::{Segment, path_of};
-pub use stored_segment::read_segment;
+pub(crate) use changes::{ChangeList, Changes};
+pub(crate) use commit_log::CommitLog;
+pub(crate) use record::{RecordBuilder, RowRecord, SealedRecord};
+pub(crate) use replay::{Replayed, end_of_records, replay, segments_of};
+pub(crate) use segment::{Segment, path_of};
+pub(crate) use stored_segment::read_segment;

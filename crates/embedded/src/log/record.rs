@@ -20,19 +20,19 @@ use super::mark::RECORD_END;
 use store::StoreError;
 
 /// Bytes of a record's head.
-pub const HEAD: usize = 12;
+pub(super) const HEAD: usize = 12;
 /// Offset, in the head, of the head's own checksum.
-pub const HEAD_SUM: usize = 8;
+pub(super) const HEAD_SUM: usize = 8;
 
 /// Builds the payload of a record.
 #[derive(Default)]
-pub struct RecordBuilder {
+pub(crate) struct RecordBuilder {
     bytes: Vec<u8>,
     rows: SmallVec<[Range<usize>; 1]>,
 }
 
 /// A complete record whose place in the log, which its head's checksum covers, is not known yet.
-pub struct SealedRecord {
+pub(crate) struct SealedRecord {
     pub payload: Vec<u8>,
     /// Where each row is in the payload.
     rows: SmallVec<[Range<usize>; 1]>,
@@ -42,7 +42,7 @@ pub struct SealedRecord {
 
 /// The changes of one row in a record.
 #[derive(Debug, Clone, Copy)]
-pub struct RowRecord<'a> {
+pub(crate) struct RowRecord<'a> {
     /// Column family and generation.
     pub family: u64,
     pub prefix: &'a [u8],
@@ -51,7 +51,7 @@ pub struct RowRecord<'a> {
 
 impl RecordBuilder {
     /// Adds a row and its changes.
-    pub fn row(&mut self, family: u64, prefix: &[u8], changes: ChangeList) {
+    pub(crate) fn row(&mut self, family: u64, prefix: &[u8], changes: ChangeList) {
         self.bytes.reserve(16 + prefix.len() + changes.room());
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(&family.to_be_bytes());
@@ -60,17 +60,17 @@ impl RecordBuilder {
         self.rows.push(begin..self.bytes.len());
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// Returns the number of rows so far.
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.rows.len()
     }
 
     /// Returns the bytes of the payload so far.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
 
@@ -78,7 +78,7 @@ impl RecordBuilder {
     ///
     /// # Errors
     /// `Io` if the payload has almost 4 GiB or more.
-    pub fn seal(self) -> Result<SealedRecord, StoreError> {
+    pub(crate) fn seal(self) -> Result<SealedRecord, StoreError> {
         let length = u32::try_from(self.bytes.len()).ok();
         let Some(length) = length.filter(|length| *length < RECORD_END) else {
             return Err(StoreError::Io(
@@ -96,13 +96,13 @@ impl RecordBuilder {
 
 impl SealedRecord {
     /// Appends the record to `out` as it is written to the segment with this seed, at this offset.
-    pub fn write_at(&self, seed: u64, offset: u64, out: &mut Vec<u8>) {
+    pub(crate) fn write_at(&self, seed: u64, offset: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.head(seed, offset));
         out.extend_from_slice(&self.payload);
     }
 
     /// Returns the head of the record for that place.
-    pub fn head(&self, seed: u64, offset: u64) -> [u8; HEAD] {
+    pub(crate) fn head(&self, seed: u64, offset: u64) -> [u8; HEAD] {
         let mut head = [0; HEAD];
         BigEndian::write_u32(&mut head, self.length);
         BigEndian::write_u32(&mut head[4..], self.sum);
@@ -112,7 +112,7 @@ impl SealedRecord {
     }
 
     /// Returns the rows in the order in which they were added.
-    pub fn rows(&self) -> impl Iterator<Item = RowRecord<'_>> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = RowRecord<'_>> {
         self.rows.iter().filter_map(|range| RowRecord::read(&mut self.payload.get(range.clone())?))
     }
 }
@@ -137,7 +137,7 @@ fn head_sum(seed: u64, offset: u64, head: &[u8]) -> u32 {
 }
 
 /// Returns the length and the checksum of a record's payload. `None` if this is not the head of a record at this place.
-pub fn read_head(seed: u64, offset: u64, head: &[u8; HEAD]) -> Option<(usize, u32)> {
+pub(super) fn read_head(seed: u64, offset: u64, head: &[u8; HEAD]) -> Option<(usize, u32)> {
     if BigEndian::read_u32(&head[8..]) != head_sum(seed, offset, &head[..8]) {
         return None;
     }
@@ -145,7 +145,7 @@ pub fn read_head(seed: u64, offset: u64, head: &[u8; HEAD]) -> Option<(usize, u3
 }
 
 /// Decodes the rows of a payload. `None` if its lengths do not add up.
-pub fn rows_of(payload: &[u8]) -> Option<Vec<RowRecord<'_>>> {
+pub(super) fn rows_of(payload: &[u8]) -> Option<Vec<RowRecord<'_>>> {
     let mut rest = payload;
     let mut rows = Vec::new();
     while !rest.is_empty() {

@@ -24,7 +24,7 @@ use store::StoreError;
 
 /// Where a replayed log ends, and appending continues.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Replayed {
+pub(crate) struct Replayed {
     /// The end of the last segment's last good record or mark.
     pub end: MarkPosition,
     /// Bytes of the segments before it.
@@ -42,7 +42,7 @@ pub struct Replayed {
 ///
 /// # Errors
 /// `Corrupt` if a segment up to `last` is missing, or anything but a torn end cannot be read.
-pub fn replay(
+pub(crate) fn replay(
     disk: &dyn Disk,
     directory: &Path,
     first: u64,
@@ -77,7 +77,7 @@ pub fn replay(
 ///
 /// # Errors
 /// `Corrupt` if damage follows, and not a torn end.
-pub fn end_of_records(path: &Path, number: u64, bytes: &Bytes) -> Result<usize, StoreError> {
+pub(crate) fn end_of_records(path: &Path, number: u64, bytes: &Bytes) -> Result<usize, StoreError> {
     let Some(segment) = StoredSegment::of(path, number, bytes.clone())? else { return Ok(0) };
     let mut replayed = Replayed::at(segment.head);
     let end = replayed.add(&segment, &mut |_| Ok(()))?;
@@ -89,7 +89,7 @@ pub fn end_of_records(path: &Path, number: u64, bytes: &Bytes) -> Result<usize, 
 }
 
 /// Returns the numbers of the segments in a directory, sorted.
-pub fn segments_of(disk: &dyn Disk, directory: &Path) -> Result<Vec<u64>, StoreError> {
+pub(crate) fn segments_of(disk: &dyn Disk, directory: &Path) -> Result<Vec<u64>, StoreError> {
     let paths = disk.list(directory).map_err(StoreError::io_at(directory))?;
     let mut numbers: Vec<u64> = paths.iter().filter_map(|path| number_of(path)).collect();
     numbers.sort_unstable();

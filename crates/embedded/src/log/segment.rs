@@ -30,10 +30,10 @@ const FIRST_MAPPING: u64 = 1024 * 1024;
 /// Bytes mapped at a time in longer segments.
 const MAPPING: u64 = 4 * FIRST_MAPPING;
 /// Largest record, in bytes, that is copied into the mapping. For longer records a system call costs less.
-pub const COPIED_BYTES_MAX: usize = 64 * 1024;
+pub(super) const COPIED_BYTES_MAX: usize = 64 * 1024;
 
 /// A segment that records are appended to.
-pub struct Segment {
+pub(crate) struct Segment {
     pub number: u64,
     pub key: LogKey,
     /// Shared with the thread that syncs it.
@@ -51,19 +51,23 @@ pub struct Segment {
 }
 
 /// Returns the path of a segment's file.
-pub fn path_of(directory: &Path, number: u64) -> PathBuf {
+pub(crate) fn path_of(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("{number}{SUFFIX}"))
 }
 
 /// Returns the segment number in a file's name.
-pub fn number_of(path: &Path) -> Option<u64> {
+pub(super) fn number_of(path: &Path) -> Option<u64> {
     path.file_name()?.to_str()?.strip_suffix(SUFFIX)?.parse().ok()
 }
 
 /// Opens a segment's file, and cuts off the bytes after the last good record. The file is always synced: an earlier
 /// process may have been killed after its own cut and before the sync, and new records must not mix with the bytes that
 /// it cut off.
-pub fn open_cut(disk: &dyn Disk, directory: &Path, end: MarkPosition) -> io::Result<Arc<dyn DiskFile>> {
+pub(super) fn open_cut(
+    disk: &dyn Disk,
+    directory: &Path,
+    end: MarkPosition,
+) -> io::Result<Arc<dyn DiskFile>> {
     let file = disk.open(&path_of(directory, end.segment))?;
     if file.length()? > end.offset {
         file.set_length(end.offset)?;
@@ -75,7 +79,7 @@ pub fn open_cut(disk: &dyn Disk, directory: &Path, end: MarkPosition) -> io::Res
 impl Segment {
     /// Creates a segment's file that survives a power failure. An existing file of that name is replaced: an earlier
     /// process was killed before it used the file.
-    pub fn create(disk: &dyn Disk, directory: &Path, number: u64, key: LogKey) -> io::Result<Segment> {
+    pub(crate) fn create(disk: &dyn Disk, directory: &Path, number: u64, key: LogKey) -> io::Result<Segment> {
         let file = disk.create(&path_of(directory, number))?;
         file.sync()?;
         disk.sync_directory(directory)?;
@@ -83,7 +87,7 @@ impl Segment {
     }
 
     /// Returns a segment to append to a file from this position on.
-    pub fn at(end: MarkPosition, file: Arc<dyn DiskFile>, key: LogKey) -> Segment {
+    pub(crate) fn at(end: MarkPosition, file: Arc<dyn DiskFile>, key: LogKey) -> Segment {
         assert!(end.offset == 0 || end.offset >= SEGMENT_HEAD as u64, "records would overwrite the head");
         Segment {
             number: end.segment,
@@ -98,7 +102,7 @@ impl Segment {
     }
 
     /// Writes the head, so that records can be appended. `before` is the length of the segment before.
-    pub fn begin(&mut self, before: u64) -> io::Result<()> {
+    pub(crate) fn begin(&mut self, before: u64) -> io::Result<()> {
         assert!(self.length == 0, "the head of segment {} would overwrite its records", self.number);
         let head = SegmentHead { number: self.number, before, key: Some(self.key) };
         self.file.write_at(&head.to_bytes(), 0)?;
@@ -111,7 +115,7 @@ impl Segment {
     ///
     /// # Errors
     /// The record is not in the log. The bytes that were written of it are cut off now, or before the next record.
-    pub fn append(&mut self, record: &SealedRecord) -> io::Result<()> {
+    pub(crate) fn append(&mut self, record: &SealedRecord) -> io::Result<()> {
         let (seed, at) = (self.key.seed(self.number), self.length);
         if record.payload.len() <= COPIED_BYTES_MAX {
             return self.append_bytes(|out| record.write_at(seed, at, out));
@@ -128,7 +132,7 @@ impl Segment {
     ///
     /// # Errors
     /// As of `append`.
-    pub fn append_mark(&mut self, durable: MarkPosition) -> io::Result<()> {
+    pub(crate) fn append_mark(&mut self, durable: MarkPosition) -> io::Result<()> {
         let key = self.key;
         self.append_bytes(|out| key.write_mark(durable, out))
     }

@@ -12,11 +12,11 @@ use super::mark::LogKey;
 
 const MAGIC: &[u8; 8] = b"thriftlg";
 /// Bytes of a head of format 2.
-pub const SEGMENT_HEAD: usize = 40;
+pub(super) const SEGMENT_HEAD: usize = 40;
 
 /// The head of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SegmentHead {
+pub(super) struct SegmentHead {
     pub number: u64,
     /// Length of the segment before.
     pub before: u64,
@@ -26,14 +26,14 @@ pub struct SegmentHead {
 
 impl SegmentHead {
     /// Reads the head of segment `number`. `None` if `bytes` do not begin with it.
-    pub fn read(bytes: &[u8], number: u64) -> Option<SegmentHead> {
+    pub(super) fn read(bytes: &[u8], number: u64) -> Option<SegmentHead> {
         let before = BigEndian::read_u64(bytes.get(20..28)?);
         let of_key = |key| SegmentHead { number, before, key };
         let heads = [of_key(None), of_key(bytes.get(28..).and_then(LogKey::read))];
         heads.into_iter().find(|head| bytes.starts_with(&head.to_bytes()))
     }
 
-    pub fn to_bytes(self) -> Vec<u8> {
+    pub(super) fn to_bytes(self) -> Vec<u8> {
         let mut head = MAGIC.to_vec();
         head.extend_from_slice(&if self.key.is_some() { 2u32 } else { 1 }.to_be_bytes());
         head.extend_from_slice(&self.number.to_be_bytes());
@@ -45,12 +45,12 @@ impl SegmentHead {
     }
 
     /// Returns the offset of the first record.
-    pub fn length(self) -> usize {
+    pub(super) fn length(self) -> usize {
         self.to_bytes().len()
     }
 
     /// Returns the number that the checksums of the segment's records cover.
-    pub fn seed(self) -> u64 {
+    pub(super) fn seed(self) -> u64 {
         self.key.map_or(self.number, |key| key.seed(self.number))
     }
 }

@@ -14,17 +14,17 @@ use crate::disk::Disk;
 use store::StoreError;
 
 /// The unit in which a disk writes. A power failure leaves a sector completely or not at all.
-pub const SECTOR: usize = 512;
+pub(super) const SECTOR: usize = 512;
 
 /// The file of a segment, with its head.
-pub struct StoredSegment {
+pub(super) struct StoredSegment {
     pub path: PathBuf,
     pub head: SegmentHead,
     pub bytes: Bytes,
 }
 
 /// A part of a segment.
-pub enum Item {
+pub(super) enum Item {
     /// The payload of a record.
     Record(Bytes),
     /// A mark, which says that everything before this position is durable.
@@ -37,14 +37,18 @@ impl StoredSegment {
     ///
     /// # Errors
     /// `Corrupt` if the file is missing, or begins with neither a head nor a sector of zeros.
-    pub fn read(disk: &dyn Disk, directory: &Path, number: u64) -> Result<Option<StoredSegment>, StoreError> {
+    pub(super) fn read(
+        disk: &dyn Disk,
+        directory: &Path,
+        number: u64,
+    ) -> Result<Option<StoredSegment>, StoreError> {
         let path = path_of(directory, number);
         let bytes = read_segment(disk, &path)?;
         StoredSegment::of(&path, number, bytes)
     }
 
     /// Returns a segment of these bytes, like `read`.
-    pub fn of(path: &Path, number: u64, bytes: Bytes) -> Result<Option<StoredSegment>, StoreError> {
+    pub(super) fn of(path: &Path, number: u64, bytes: Bytes) -> Result<Option<StoredSegment>, StoreError> {
         let first_sector = bytes.get(..SECTOR).unwrap_or(&bytes);
         match SegmentHead::read(&bytes, number) {
             Some(head) => Ok(Some(StoredSegment { path: path.to_owned(), head, bytes })),
@@ -58,7 +62,7 @@ impl StoredSegment {
     ///
     /// # Errors
     /// `Corrupt` if a segment of format 1, which has no marks, is damaged.
-    pub fn item_at(&self, at: usize) -> Result<Option<(usize, Item)>, StoreError> {
+    pub(super) fn item_at(&self, at: usize) -> Result<Option<(usize, Item)>, StoreError> {
         let rest = self.bytes.get(at..).unwrap_or_default();
         if let Some(durable) = self.head.key.and_then(|key| key.read_mark(rest)) {
             return Ok(Some((at + MARK, Item::Mark(durable))));
@@ -86,12 +90,12 @@ impl StoredSegment {
 ///
 /// # Errors
 /// `Corrupt` when it is missing.
-pub fn read_segment(disk: &dyn Disk, path: &Path) -> Result<Bytes, StoreError> {
+pub(crate) fn read_segment(disk: &dyn Disk, path: &Path) -> Result<Bytes, StoreError> {
     disk.read(path).map(Bytes::from).map_err(StoreError::needed_at(path))
 }
 
 /// Returns the bytes from `at` on, without the zeros at the end of the file.
-pub fn written_from(bytes: &[u8], at: usize) -> &[u8] {
+pub(super) fn written_from(bytes: &[u8], at: usize) -> &[u8] {
     let rest = bytes.get(at..).unwrap_or_default();
     let zeros = rest.rchunks(SECTOR).take_while(|chunk| is_zero(chunk)).map(<[u8]>::len).sum::<usize>();
     let (rest, _) = rest.split_at(rest.len() - zeros);
@@ -100,22 +104,22 @@ pub fn written_from(bytes: &[u8], at: usize) -> &[u8] {
 
 /// Returns the newest position that a mark covers. The mark begins in the written bytes, and may end with zeros behind
 /// them.
-pub fn newest_mark_in(bytes: &[u8], written: Range<usize>, key: LogKey) -> Option<MarkPosition> {
+pub(super) fn newest_mark_in(bytes: &[u8], written: Range<usize>, key: LogKey) -> Option<MarkPosition> {
     key.newest_mark(bytes.get(written.start..bytes.len().min(written.end.saturating_add(MARK)))?)
 }
 
-pub fn is_zero(part: &[u8]) -> bool {
+pub(super) fn is_zero(part: &[u8]) -> bool {
     part.chunks(SECTOR).all(|chunk| [0; SECTOR].starts_with(chunk))
 }
 
-pub fn no_segment(path: &Path, number: u64) -> StoreError {
+pub(super) fn no_segment(path: &Path, number: u64) -> StoreError {
     StoreError::Corrupt(format!(
         "{} does not begin as segment {number} of a commit log; put back an undamaged copy of the data directory",
         path.display()
     ))
 }
 
-pub fn damaged(path: &Path, at: usize) -> StoreError {
+pub(super) fn damaged(path: &Path, at: usize) -> StoreError {
     StoreError::Corrupt(format!(
         "the commit log {} cannot be read at byte {at}; put back an undamaged copy of the data directory, or cut the \
          file off at that byte and all later segments at byte 0, which loses all writes after it",

@@ -34,7 +34,7 @@ const HEAD: usize = 18;
 
 /// The form of the lines of a file of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineForm {
+pub(super) enum LineForm {
     /// In manifests of format 2.
     Unpadded,
     /// In manifests of format 3: each line has a length, and fills sectors.
@@ -42,7 +42,7 @@ pub enum LineForm {
 }
 
 /// Returns the line of a change. The error says why the change cannot be written as text.
-pub fn encode_change(before: &Contents, after: &Contents) -> Result<Vec<u8>, String> {
+pub(super) fn encode_change(before: &Contents, after: &Contents) -> Result<Vec<u8>, String> {
     let mut text =
         serde_json::to_vec(&ManifestDocument::of_change(before, after)).map_err(|error| error.to_string())?;
     assert!(
@@ -69,7 +69,7 @@ fn is_read_back(line: &[u8], before: &Contents, after: &Contents) -> bool {
 
 /// Applies the changes of a file to `contents`. Returns whether the last line is complete. The error names the damaged
 /// line, and says what can be done.
-pub fn apply_changes(bytes: &[u8], form: LineForm, contents: &mut Contents) -> Result<bool, String> {
+pub(super) fn apply_changes(bytes: &[u8], form: LineForm, contents: &mut Contents) -> Result<bool, String> {
     let (mut at, mut number) = (0, 1);
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
         match first_line(rest, form) {

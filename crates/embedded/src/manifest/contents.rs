@@ -9,7 +9,7 @@ use base::util::SharedMap;
 
 /// The range of commit log segments in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogSpan {
+pub(crate) struct LogSpan {
     /// The first segment with records that are not in tables.
     pub first: u64,
     /// The last segment that must exist.
@@ -18,7 +18,7 @@ pub struct LogSpan {
 
 /// The contents of the manifest. A clone shares the entries of the maps.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Contents {
+pub(crate) struct Contents {
     /// The partitioner's class name. Empty if the directory has never been opened completely.
     pub partitioner: String,
     /// The node's token, as text.
@@ -35,12 +35,12 @@ pub struct Contents {
 
 impl Contents {
     /// Returns the column family that has an id.
-    pub fn family_of_id(&self, id: u32) -> Option<(&FamilyName, &FamilyRecord)> {
+    pub(crate) fn family_of_id(&self, id: u32) -> Option<(&FamilyName, &FamilyRecord)> {
         self.families.iter().find(|(_, record)| record.id == id)
     }
 
     /// Returns an id that no column family has.
-    pub fn next_id(&self) -> u32 {
+    pub(crate) fn next_id(&self) -> u32 {
         self.families.values().map(|record| record.id + 1).max().unwrap_or(1)
     }
 }

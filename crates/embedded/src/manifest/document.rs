@@ -28,7 +28,7 @@ use base::util::SharedMap;
 /// All contents, or the difference between two states of them. The partitioner, the token and the log segments are
 /// always written.
 #[derive(Serialize, Deserialize)]
-pub struct ManifestDocument {
+pub(super) struct ManifestDocument {
     /// The number of the file of changes that belongs to these contents.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub changes: Option<u64>,
@@ -69,7 +69,7 @@ enum RecordValue {
 impl ManifestDocument {
     /// Returns the document of all contents. Maps are written even if they are empty: earlier versions of the program
     /// expect them.
-    pub fn of_all(contents: &Contents, changes: Option<u64>) -> ManifestDocument {
+    pub(super) fn of_all(contents: &Contents, changes: Option<u64>) -> ManifestDocument {
         let mut document = ManifestDocument::of_change(&Contents::default(), contents);
         document.changes = changes;
         document.families.get_or_insert_default();
@@ -79,7 +79,7 @@ impl ManifestDocument {
     }
 
     /// Returns the document of the difference between two states.
-    pub fn of_change(before: &Contents, after: &Contents) -> ManifestDocument {
+    pub(super) fn of_change(before: &Contents, after: &Contents) -> ManifestDocument {
         let (families, removed) = differences(&before.families, &after.families, DocumentFamily::of);
         let (tables, tables_removed) =
             differences(&before.tables, &after.tables, |folder, record| (folder.clone(), *record));
@@ -101,7 +101,7 @@ impl ManifestDocument {
     }
 
     /// Applies the change to the contents before it.
-    pub fn apply(self, contents: &mut Contents) {
+    pub(super) fn apply(self, contents: &mut Contents) {
         contents.partitioner = self.partitioner;
         contents.token = self.token;
         contents.log = self.log.map(|[first, last]| LogSpan { first, last });

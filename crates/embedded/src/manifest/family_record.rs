@@ -10,7 +10,7 @@ use store::StoreError;
 
 /// The id, the generation and the types of a column family with which its data was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FamilyRecord {
+pub(crate) struct FamilyRecord {
     pub id: u32,
     /// Raised by each truncate.
     pub generation: u32,
@@ -29,7 +29,7 @@ pub struct FamilyRecord {
 
 /// The order of keys that builds before release 1.0.0 sorted differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum KeyOrder {
+pub(crate) enum KeyOrder {
     /// An empty component under a `ReversedType` comes last.
     #[serde(rename = "empty last")]
     EmptyLast,
@@ -42,7 +42,7 @@ fn key_order_of(comparator: &str, subcomparator: Option<&str>) -> Option<KeyOrde
 }
 
 impl FamilyRecord {
-    pub fn new(id: u32, cf: &CfDef) -> FamilyRecord {
+    pub(crate) fn new(id: u32, cf: &CfDef) -> FamilyRecord {
         let comparator = cf.comparator.class_name();
         let subcomparator = cf.subcomparator().map(|sub| sub.class_name());
         FamilyRecord {
@@ -62,7 +62,7 @@ impl FamilyRecord {
     ///
     /// # Errors
     /// `Mismatch`, with what to do.
-    pub fn check_key_order(&self, directory: &Path, name: &FamilyName) -> Result<(), StoreError> {
+    pub(crate) fn check_key_order(&self, directory: &Path, name: &FamilyName) -> Result<(), StoreError> {
         let expected = key_order_of(&self.comparator, self.subcomparator.as_deref());
         if self.is_dropped || self.key_order.is_some() || expected.is_none() {
             return Ok(());
@@ -76,18 +76,18 @@ impl FamilyRecord {
 
     /// Returns the record of a column family that is created again after this one was dropped. It has the generation
     /// that the drop started, so its trees are new.
-    pub fn recreated(&self, cf: &CfDef) -> FamilyRecord {
+    pub(crate) fn recreated(&self, cf: &CfDef) -> FamilyRecord {
         FamilyRecord { generation: self.generation, ..FamilyRecord::new(self.id, cf) }
     }
 
     /// Returns the record of a column family without entries under a definition with other types. It has a new generation,
     /// so that nothing of the earlier types is read with the new ones.
-    pub fn retyped(&self, cf: &CfDef) -> FamilyRecord {
+    pub(crate) fn retyped(&self, cf: &CfDef) -> FamilyRecord {
         FamilyRecord { generation: self.generation + 1, ..FamilyRecord::new(self.id, cf) }
     }
 
     /// Returns the record with the comparator of a compatible definition. `None` if the comparator is the same.
-    pub fn with_comparator_of(&self, cf: &CfDef) -> Option<FamilyRecord> {
+    pub(crate) fn with_comparator_of(&self, cf: &CfDef) -> Option<FamilyRecord> {
         let comparator = cf.comparator.class_name();
         let key_order = key_order_of(comparator, self.subcomparator.as_deref());
         (self.comparator != comparator).then(|| FamilyRecord {
@@ -98,7 +98,7 @@ impl FamilyRecord {
     }
 
     /// Returns why a definition contradicts the stored data. `None` if it does not.
-    pub fn conflict_with(&self, cf: &CfDef) -> Option<String> {
+    pub(crate) fn conflict_with(&self, cf: &CfDef) -> Option<String> {
         let name = format!("column family {}.{}", cf.keyspace, cf.name);
         let advice = "put it back, truncate the column family before the change if its rows are not needed, or choose \
                       another data directory";

@@ -24,13 +24,13 @@ const MAGIC_2: &str = "thriftstore manifest, format 2, ";
 
 /// The file of changes that a manifest names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NamedChanges {
+pub(super) struct NamedChanges {
     pub number: u64,
     pub form: LineForm,
 }
 
 /// Encodes the file. `changes` is the number of its file of changes.
-pub fn encode(contents: &Contents, changes: Option<u64>) -> Result<Vec<u8>, String> {
+pub(super) fn encode(contents: &Contents, changes: Option<u64>) -> Result<Vec<u8>, String> {
     let document = ManifestDocument::of_all(contents, changes);
     let text = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
     let bytes = format!("{MAGIC}{}\n{text}", sums_of(MAGIC, &text)).into_bytes();
@@ -53,7 +53,7 @@ fn sums_of(magic: &str, text: &str) -> String {
 }
 
 /// Decodes the file. Returns its contents and its file of changes. The error says what is wrong with the file.
-pub fn decode(bytes: &[u8]) -> Result<(Contents, Option<NamedChanges>), String> {
+pub(super) fn decode(bytes: &[u8]) -> Result<(Contents, Option<NamedChanges>), String> {
     let text = std::str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8: {error}"))?;
     let (line, text) = text.split_once('\n').unwrap_or((text, ""));
     let known = [MAGIC, MAGIC_1, MAGIC_2].into_iter();

@@ -26,7 +26,7 @@ mod stored;
 mod tree_record;
 mod writer;
 
-pub use contents::{Contents, LogSpan};
-pub use family_record::FamilyRecord;
-pub use stored::{FILE, Manifest};
-pub use tree_record::{TreeIdentity, TreeRecord};
+pub(crate) use contents::{Contents, LogSpan};
+pub(crate) use family_record::FamilyRecord;
+pub(crate) use stored::{FILE, Manifest};
+pub(crate) use tree_record::{TreeIdentity, TreeRecord};

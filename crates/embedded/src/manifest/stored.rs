@@ -15,10 +15,10 @@ use crate::health::Health;
 use store::StoreError;
 
 /// The file's name in the data directory.
-pub const FILE: &str = "MANIFEST";
+pub(crate) const FILE: &str = "MANIFEST";
 
 /// The manifest of an open store.
-pub struct Manifest {
+pub(crate) struct Manifest {
     contents: ArcSwap<Contents>,
     /// Locked during a change. `None` in a store in memory.
     writer: Mutex<Option<ManifestWriter>>,
@@ -50,18 +50,18 @@ impl StoredManifest {
 
 impl Manifest {
     /// Returns the manifest of a store in memory.
-    pub fn in_memory(contents: Contents, health: Arc<Health>) -> Manifest {
+    pub(crate) fn in_memory(contents: Contents, health: Arc<Health>) -> Manifest {
         Manifest { contents: ArcSwap::from_pointee(contents), writer: Mutex::default(), health }
     }
 
     /// Returns whether a data directory has a manifest.
-    pub fn exists(disk: &dyn Disk, directory: &Path) -> Result<bool, StoreError> {
+    pub(crate) fn exists(disk: &dyn Disk, directory: &Path) -> Result<bool, StoreError> {
         let path = directory.join(FILE);
         disk.exists(&path).map_err(StoreError::io_at(&path))
     }
 
     /// Writes the manifest of a new data directory.
-    pub fn create(
+    pub(crate) fn create(
         disk: Arc<dyn Disk>,
         directory: &Path,
         contents: Contents,
@@ -75,7 +75,11 @@ impl Manifest {
     }
 
     /// Reads the manifest of a data directory, and removes leftover files of changes.
-    pub fn open(disk: Arc<dyn Disk>, directory: &Path, health: Arc<Health>) -> Result<Manifest, StoreError> {
+    pub(crate) fn open(
+        disk: Arc<dyn Disk>,
+        directory: &Path,
+        health: Arc<Health>,
+    ) -> Result<Manifest, StoreError> {
         let path = directory.join(FILE);
         let StoredManifest { contents, number, is_cut } =
             StoredManifest::read(&*disk, &path, &disk.read(&path).map_err(StoreError::needed_at(&path))?)?;
@@ -101,7 +105,7 @@ impl Manifest {
     ///
     /// # Errors
     /// `Corrupt` when a file is missing or damaged.
-    pub fn read(disk: &dyn Disk, directory: &Path) -> Result<Contents, StoreError> {
+    pub(crate) fn read(disk: &dyn Disk, directory: &Path) -> Result<Contents, StoreError> {
         let path = directory.join(FILE);
         loop {
             let bytes = disk.read(&path).map_err(StoreError::needed_at(&path))?;
@@ -117,12 +121,12 @@ impl Manifest {
     }
 
     /// Returns contents encoded as a manifest without a file of changes.
-    pub fn encode(contents: &Contents) -> Result<Vec<u8>, StoreError> {
+    pub(crate) fn encode(contents: &Contents) -> Result<Vec<u8>, StoreError> {
         encode(contents, None).map_err(|why| StoreError::Io(format!("the manifest cannot be written: {why}")))
     }
 
     /// Returns the current contents.
-    pub fn contents(&self) -> Arc<Contents> {
+    pub(crate) fn contents(&self) -> Arc<Contents> {
         self.contents.load_full()
     }
 
@@ -131,7 +135,7 @@ impl Manifest {
     /// # Errors
     /// The contents in memory are unchanged. If the change may nevertheless be on the disk, the store refuses all
     /// further writes.
-    pub fn change(&self, change: impl FnOnce(&mut Contents)) -> Result<(), StoreError> {
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Contents)) -> Result<(), StoreError> {
         let mut writer = self.writer.lock();
         self.health.check_failure()?;
         let before = self.contents.load_full();

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// The record of a directory of tables in the manifest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredTree")]
-pub struct TreeRecord {
+pub(crate) struct TreeRecord {
     /// A timestamp that no cell in the tables exceeds. `None` if that is unknown.
     pub newest: Option<i64>,
     /// `None` if an earlier version of the program wrote the tables, and no start has recorded it yet.
@@ -26,7 +26,7 @@ pub struct TreeRecord {
 
 /// The identity of the tables in a directory at one time. Checksums are 64 bits of XXH3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TreeIdentity {
+pub(crate) struct TreeIdentity {
     /// The N of `vN`, the list of the tables.
     pub list: u64,
     /// Checksum of `vN`.

@@ -25,7 +25,7 @@ use crate::disk::{Disk, DiskFile, ReplaceError, replace};
 use crate::limits::MANIFEST_BYTES_REPLACED;
 
 /// Writes the manifest of one data directory.
-pub struct ManifestWriter {
+pub(super) struct ManifestWriter {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     /// The length of `MANIFEST` in bytes, as this writer wrote it.
@@ -45,7 +45,7 @@ struct ChangesFile {
 }
 
 /// Returns the path of a file of changes.
-pub fn changes_path(manifest: &Path, number: u64) -> PathBuf {
+pub(super) fn changes_path(manifest: &Path, number: u64) -> PathBuf {
     manifest.with_extension(number.to_string())
 }
 
@@ -58,7 +58,7 @@ fn unused_number() -> u32 {
 impl ManifestWriter {
     /// Returns a writer for a manifest that has been read, or that does not exist yet. `number` is the number of its
     /// file of changes.
-    pub fn new(disk: Arc<dyn Disk>, path: PathBuf, number: Option<u64>) -> ManifestWriter {
+    pub(super) fn new(disk: Arc<dyn Disk>, path: PathBuf, number: Option<u64>) -> ManifestWriter {
         ManifestWriter { disk, path, whole_bytes: 0, named: number, next: unused_number(), changes: None }
     }
 
@@ -66,7 +66,7 @@ impl ManifestWriter {
     ///
     /// # Errors
     /// Fails like `replace`. Contents that cannot be written as text are an `Unchanged` error too.
-    pub fn write(&mut self, before: &Contents, after: &Contents) -> Result<(), ReplaceError> {
+    pub(super) fn write(&mut self, before: &Contents, after: &Contents) -> Result<(), ReplaceError> {
         let Some(mut changes) = self.changes.take() else { return self.write_all(after) };
         assert!(self.named.is_some(), "a change would be appended to a file that the manifest does not name");
         let line = encode_change(before, after).map_err(|why| self.unwritable(why))?;

@@ -22,11 +22,11 @@ const CHUNK_BYTES: usize = 16 * 1024;
 type Chunk = Arc<PackedEntries>;
 
 /// An entry: its key, and its value, or `None` if it is a removal.
-pub type MapEntry<'a> = (&'a [u8], Option<PackedValue<'a>>);
+pub(super) type MapEntry<'a> = (&'a [u8], Option<PackedValue<'a>>);
 
 /// A sorted map from keys relative to a row to values or removals.
 #[derive(Debug, Clone, Default)]
-pub struct EntryMap {
+pub(crate) struct EntryMap {
     chunks: Chunks,
     /// Whether a removal was ever added.
     has_removals: bool,
@@ -83,7 +83,7 @@ struct EntryPlace {
 impl EntryMap {
     /// Inserts or replaces an entry. `likely` is the position in the chunk to look at first. Returns the entry's
     /// position in its chunk, and by how many bytes the map has grown.
-    pub fn put(&mut self, key: &[u8], value: Option<&[u8]>, likely: usize) -> (usize, isize) {
+    pub(crate) fn put(&mut self, key: &[u8], value: Option<&[u8]>, likely: usize) -> (usize, isize) {
         self.has_removals |= value.is_none();
         let at = self.chunk_of(key);
         let chunk = Arc::make_mut(self.chunks.get_mut(at));
@@ -106,7 +106,7 @@ impl EntryMap {
     }
 
     /// Inserts or replaces all entries of a newer map.
-    pub fn put_all(&mut self, newer: &EntryMap) {
+    pub(crate) fn put_all(&mut self, newer: &EntryMap) {
         let mut likely = 0;
         for (key, value) in newer.iter() {
             likely = self.put(key, value.map(PackedValue::as_slice), likely).0 + 1;
@@ -114,7 +114,7 @@ impl EntryMap {
     }
 
     /// Returns the map without removals. `None` if it has no removals.
-    pub fn without_removals(&self) -> Option<EntryMap> {
+    pub(crate) fn without_removals(&self) -> Option<EntryMap> {
         if !self.has_removals {
             return None;
         }
@@ -126,7 +126,7 @@ impl EntryMap {
     }
 
     /// Returns the memory that the entries use, in bytes.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.chunks().iter().map(|chunk| chunk.bytes()).sum()
     }
 
@@ -150,21 +150,21 @@ impl EntryMap {
     }
 
     /// Returns the value of a key, or `Some(None)` if it is a removal.
-    pub fn get(&self, key: &[u8]) -> Option<Option<PackedValue<'_>>> {
+    pub(crate) fn get(&self, key: &[u8]) -> Option<Option<PackedValue<'_>>> {
         let chunk = self.chunks().get(self.chunk_of(key))?;
         chunk.search(key, 0).ok().map(|at| chunk.value(at))
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         matches!(self.chunks, Chunks::None)
     }
 
     /// Returns whether some entries may be removals.
-    pub fn has_removals(&self) -> bool {
+    pub(crate) fn has_removals(&self) -> bool {
         self.has_removals
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = MapEntry<'_>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = MapEntry<'_>> {
         self.chunks().iter().flat_map(|chunk| chunk.iter())
     }
 
@@ -187,7 +187,7 @@ impl EntryMap {
 }
 
 /// A range of a map, consumed from either end.
-pub struct EntryRange {
+pub(crate) struct EntryRange {
     map: EntryMap,
     from: EntryPlace,
     to: EntryPlace,
@@ -195,14 +195,14 @@ pub struct EntryRange {
 
 impl EntryRange {
     /// Returns the entries from `low`, inclusive, to `high`, exclusive.
-    pub fn new(map: EntryMap, low: &[u8], high: &[u8]) -> EntryRange {
+    pub(crate) fn new(map: EntryMap, low: &[u8], high: &[u8]) -> EntryRange {
         let from = map.first_not_below(low);
         let to = map.first_not_below(high).max(from);
         EntryRange { map, from, to }
     }
 
     /// Returns the first entry, or the last if `reversed`.
-    pub fn peek(&self, reversed: bool) -> Option<MapEntry<'_>> {
+    pub(crate) fn peek(&self, reversed: bool) -> Option<MapEntry<'_>> {
         if self.from >= self.to {
             return None;
         }
@@ -210,7 +210,7 @@ impl EntryRange {
     }
 
     /// Skips the first entry, or the last if `reversed`.
-    pub fn skip(&mut self, reversed: bool) {
+    pub(crate) fn skip(&mut self, reversed: bool) {
         if self.from >= self.to {
             return;
         }

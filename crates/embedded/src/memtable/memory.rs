@@ -17,11 +17,11 @@ const LAYERS_MAX: usize = 8;
 
 /// Memtables that no longer change, newest first. In a durable store there is at most one, the one that is being
 /// flushed.
-pub type Frozen = Arc<[Arc<Memtable>]>;
+pub(crate) type Frozen = Arc<[Arc<Memtable>]>;
 
 /// The memtables.
 #[derive(Default)]
-pub struct Memory {
+pub(crate) struct Memory {
     /// The memtable that is written to. It is only replaced between two writes, and under the lock of `frozen`.
     active: ArcSwap<Memtable>,
     frozen: RwLock<Frozen>,
@@ -31,7 +31,7 @@ pub struct Memory {
 
 /// A view of memtables and tables. Later writes to a row may be visible, but each of them completely or not at all, and
 /// the memtables are never older than the tables.
-pub struct MemoryView {
+pub(crate) struct MemoryView {
     active: Arc<Memtable>,
     frozen: Frozen,
     /// `None` in a store in memory.
@@ -43,14 +43,14 @@ impl Memory {
     ///
     /// `tables` is called under the lock: a memtable that is frozen later cannot be flushed before, so the snapshot of
     /// the tables has no entries that are newer than these memtables.
-    pub fn view(&self, tables: impl FnOnce() -> Option<Arc<Snapshot>>) -> MemoryView {
+    pub(crate) fn view(&self, tables: impl FnOnce() -> Option<Arc<Snapshot>>) -> MemoryView {
         let frozen = self.frozen.read();
         let snapshot = tables();
         MemoryView { active: self.active.load_full(), frozen: frozen.clone(), snapshot }
     }
 
     /// Applies changes to the active memtable. The caller holds the locks of the rows, and prevents a freeze.
-    pub fn apply<'a>(&self, records: impl Iterator<Item = RowRecord<'a>>) {
+    pub(crate) fn apply<'a>(&self, records: impl Iterator<Item = RowRecord<'a>>) {
         let active = self.active.load();
         let mut grown = 0;
         for RowRecord { family, prefix, changes } in records {
@@ -63,17 +63,17 @@ impl Memory {
     }
 
     /// Returns the approximate size of the active memtable in bytes.
-    pub fn active_bytes(&self) -> usize {
+    pub(crate) fn active_bytes(&self) -> usize {
         self.active_bytes.load(Ordering::Relaxed)
     }
 
     /// Returns the frozen memtables, newest first.
-    pub fn frozen(&self) -> Frozen {
+    pub(crate) fn frozen(&self) -> Frozen {
         self.frozen.read().clone()
     }
 
     /// Freezes the active memtable and starts a new one. The caller prevents writes.
-    pub fn freeze(&self) {
+    pub(crate) fn freeze(&self) {
         let mut frozen = self.frozen.write();
         let next = Arc::<Memtable>::default();
         let full = self.active.swap(next);
@@ -82,7 +82,7 @@ impl Memory {
     }
 
     /// Freezes the active memtable unless it is empty. The caller prevents writes.
-    pub fn freeze_if_used(&self) {
+    pub(crate) fn freeze_if_used(&self) {
         if !self.active.load().is_empty() {
             self.freeze();
         }
@@ -91,7 +91,7 @@ impl Memory {
     /// Merges frozen memtables that no snapshot shares, if there are more than `LAYERS_MAX` frozen ones. Only for a
     /// store in memory. Reads and writes continue during the merge. Its result is discarded if memtables are frozen or
     /// replaced before it ends.
-    pub fn merge_unshared(&self) {
+    pub(crate) fn merge_unshared(&self) {
         let earlier = self.frozen();
         // A snapshot or a read that has this list shares all its memtables.
         if earlier.len() <= LAYERS_MAX || Arc::strong_count(&earlier) > 2 {
@@ -122,7 +122,7 @@ impl Memory {
     }
 
     /// Drops the frozen memtables, after they have been flushed.
-    pub fn drop_frozen(&self) {
+    pub(crate) fn drop_frozen(&self) {
         let flushed = std::mem::take(&mut *self.frozen.write());
         // The entries are freed here, after the lock was released, since that can take long.
         drop(flushed);
@@ -130,7 +130,7 @@ impl Memory {
 
     /// Replaces all memtables by an empty active one and these frozen ones. Returns the earlier memtables. The caller
     /// prevents writes.
-    pub fn replace(&self, others: Frozen) -> (Arc<Memtable>, Frozen) {
+    pub(crate) fn replace(&self, others: Frozen) -> (Arc<Memtable>, Frozen) {
         let mut frozen = self.frozen.write();
         let next = Arc::<Memtable>::default();
         self.active_bytes.store(0, Ordering::Relaxed);
@@ -138,7 +138,7 @@ impl Memory {
     }
 
     /// Drops the rows of a generation of a column family. The caller prevents writes to it and its flush.
-    pub fn forget(&self, family: u64) {
+    pub(crate) fn forget(&self, family: u64) {
         let mut frozen = self.frozen.write();
         self.active.load().forget(family);
         // Readers and snapshots may share a frozen memtable, so a copy without the generation replaces it.
@@ -146,20 +146,20 @@ impl Memory {
     }
 
     /// Returns whether a generation has entries in memtables.
-    pub fn holds(&self, family: u64) -> bool {
+    pub(crate) fn holds(&self, family: u64) -> bool {
         let frozen = self.frozen.read();
         let holds = |table: &Arc<Memtable>| table.rows(family).is_some_and(|rows| !rows.is_empty());
         holds(&self.active.load()) || frozen.iter().any(holds)
     }
 
     /// Returns whether no memtable has entries.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         let frozen = self.frozen.read();
         self.active.load().is_empty() && frozen.iter().all(|table| table.is_empty())
     }
 
     /// Returns the approximate size of all memtables in bytes.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let frozen = self.frozen.read();
         self.active.load().bytes() + frozen.iter().map(|table| table.bytes()).sum::<usize>()
     }
@@ -188,13 +188,13 @@ fn groups_to_merge(layers: &[Arc<Memtable>]) -> Vec<Range<usize>> {
 
 impl MemoryView {
     /// Returns the entries of a row in each memtable, newest first.
-    pub fn row(&self, family: u64, prefix: &[u8]) -> Vec<EntryMap> {
+    pub(crate) fn row(&self, family: u64, prefix: &[u8]) -> Vec<EntryMap> {
         // Collecting nothing does not allocate, so rows that are in no memtable are cheap.
         self.memtables().filter_map(|table| table.rows(family)?.get(prefix)).collect()
     }
 
     /// Returns the first row in memtables from `low`, inclusive, to `high`, exclusive.
-    pub fn first_row(&self, family: u64, low: &[u8], high: Option<&[u8]>) -> Option<Vec<u8>> {
+    pub(crate) fn first_row(&self, family: u64, low: &[u8], high: Option<&[u8]>) -> Option<Vec<u8>> {
         self.memtables().filter_map(|table| table.rows(family)?.first(low, high)).min()
     }
 

@@ -15,7 +15,7 @@ mod memory;
 mod rows;
 mod table;
 
-pub use entry_map::{EntryMap, EntryRange};
-pub use memory::{Frozen, Memory, MemoryView};
-pub use rows::Rows;
-pub use table::Memtable;
+pub(crate) use entry_map::{EntryMap, EntryRange};
+pub(crate) use memory::{Frozen, Memory, MemoryView};
+pub(crate) use rows::Rows;
+pub(crate) use table::Memtable;

@@ -24,7 +24,7 @@ type Row = Mutex<EntryMap>;
 
 /// Rows by the prefix of their keys.
 #[derive(Default)]
-pub struct Rows {
+pub(crate) struct Rows {
     /// Each row is in both maps. Finding one by hash is four times as fast as in the sorted map.
     by_prefix: RwLock<KeyMap<Prefix, Arc<Row>>>,
     in_order: RwLock<BTreeMap<Prefix, Arc<Row>>>,
@@ -34,7 +34,7 @@ pub struct Rows {
 impl Rows {
     /// Applies changes to one row. Readers see all of them or none. Returns by how many bytes the memtable has grown or
     /// shrunk.
-    pub fn apply(&self, prefix: &[u8], changes: Changes<'_>) -> isize {
+    pub(crate) fn apply(&self, prefix: &[u8], changes: Changes<'_>) -> isize {
         let (row, mut grown) = self.row_or_create(prefix);
         let mut map = row.lock();
         let mut likely = 0;
@@ -51,7 +51,7 @@ impl Rows {
 
     /// Merges the rows of several frozen memtables. A row that is in only one of them is shared with it. If
     /// `is_lowest`, removals are dropped, since no older entries are left that they could hide.
-    pub fn merged(newest_first: &[Arc<Rows>], is_lowest: bool) -> Rows {
+    pub(crate) fn merged(newest_first: &[Arc<Rows>], is_lowest: bool) -> Rows {
         let mut oldest_first = newest_first.iter().rev();
         let mut merged = oldest_first.next().map_or_else(BTreeMap::new, |rows| rows.in_order.read().clone());
         for newer in oldest_first {
@@ -104,14 +104,14 @@ impl Rows {
     }
 
     /// Returns the entries of a row.
-    pub fn get(&self, prefix: &[u8]) -> Option<EntryMap> {
+    pub(crate) fn get(&self, prefix: &[u8]) -> Option<EntryMap> {
         let row = self.by_prefix.read().get(prefix).cloned()?;
         let map = row.lock().clone();
         Some(map)
     }
 
     /// Returns the first row from `low`, inclusive, to `high`, exclusive or unbounded.
-    pub fn first(&self, low: &[u8], high: Option<&[u8]>) -> Option<Vec<u8>> {
+    pub(crate) fn first(&self, low: &[u8], high: Option<&[u8]>) -> Option<Vec<u8>> {
         let rows = self.in_order.read();
         let high = high.map_or(Bound::Unbounded, Bound::Excluded);
         if matches!(high, Bound::Excluded(high) if high <= low) {
@@ -121,17 +121,17 @@ impl Rows {
     }
 
     /// Returns all rows in the order of the ring.
-    pub fn all(&self) -> Vec<(Prefix, EntryMap)> {
+    pub(crate) fn all(&self) -> Vec<(Prefix, EntryMap)> {
         let rows = self.in_order.read();
         rows.iter().map(|(prefix, row)| (prefix.clone(), row.lock().clone())).collect()
     }
 
     /// Returns the approximate memory that the rows use, in bytes.
-    pub fn bytes(&self) -> isize {
+    pub(crate) fn bytes(&self) -> isize {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.by_prefix.read().is_empty()
     }
 }

@@ -10,7 +10,7 @@ use base::util::KeyMap;
 
 /// The rows of all column families, by the number of the generation.
 #[derive(Default)]
-pub struct Memtable {
+pub(crate) struct Memtable {
     /// The map is copied to add a generation: every write reads it, and generations are few.
     families: ArcSwap<KeyMap<u64, Arc<Rows>>>,
     bytes: AtomicIsize,
@@ -19,7 +19,7 @@ pub struct Memtable {
 impl Memtable {
     /// Merges several frozen memtables. If `is_lowest`, removals are dropped, since no older entries are left that they
     /// could hide.
-    pub fn merged(newest_first: &[Arc<Memtable>], is_lowest: bool) -> Memtable {
+    pub(crate) fn merged(newest_first: &[Arc<Memtable>], is_lowest: bool) -> Memtable {
         let mut layers: KeyMap<u64, Vec<Arc<Rows>>> = KeyMap::default();
         for table in newest_first {
             for (family, rows) in table.families.load().iter() {
@@ -53,7 +53,7 @@ impl Memtable {
     }
 
     /// Runs `run` on the rows of a generation, which are created if needed.
-    pub fn with_rows<T>(&self, family: u64, run: impl FnOnce(&Rows) -> T) -> T {
+    pub(crate) fn with_rows<T>(&self, family: u64, run: impl FnOnce(&Rows) -> T) -> T {
         match self.families.load().get(&family) {
             Some(rows) => run(rows),
             None => run(&self.rows_or_create(family)),
@@ -61,17 +61,17 @@ impl Memtable {
     }
 
     /// Adds the bytes by which rows have grown.
-    pub fn add_bytes(&self, grown: isize) {
+    pub(crate) fn add_bytes(&self, grown: isize) {
         self.bytes.fetch_add(grown, Ordering::Relaxed);
     }
 
     /// Returns the rows of a generation, if there are any.
-    pub fn rows(&self, family: u64) -> Option<Arc<Rows>> {
+    pub(crate) fn rows(&self, family: u64) -> Option<Arc<Rows>> {
         self.families.load().get(&family).cloned()
     }
 
     /// Returns the rows of all generations, sorted by number.
-    pub fn families(&self) -> Vec<(u64, Arc<Rows>)> {
+    pub(crate) fn families(&self) -> Vec<(u64, Arc<Rows>)> {
         let mut families: Vec<_> =
             self.families.load().iter().map(|(number, rows)| (*number, rows.clone())).collect();
         families.sort_by_key(|(number, _)| *number);
@@ -79,7 +79,7 @@ impl Memtable {
     }
 
     /// Returns a frozen memtable without a generation.
-    pub fn without(table: &Arc<Memtable>, family: u64) -> Arc<Memtable> {
+    pub(crate) fn without(table: &Arc<Memtable>, family: u64) -> Arc<Memtable> {
         let Some(rows) = table.rows(family) else { return table.clone() };
         let mut families = KeyMap::clone(&table.families.load());
         families.remove(&family);
@@ -88,7 +88,7 @@ impl Memtable {
     }
 
     /// Drops the rows of a generation. The caller prevents writes to it.
-    pub fn forget(&self, family: u64) {
+    pub(crate) fn forget(&self, family: u64) {
         let before = self.families.rcu(|families| {
             let mut families = KeyMap::clone(families);
             families.remove(&family);
@@ -100,12 +100,12 @@ impl Memtable {
     }
 
     /// Returns whether it has no rows.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.families.load().values().all(|rows| rows.is_empty())
     }
 
     /// Returns the approximate memory that it uses, in bytes.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         usize::try_from(self.bytes.load(Ordering::Relaxed)).unwrap_or(0)
     }
 }

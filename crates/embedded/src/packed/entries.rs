@@ -36,7 +36,7 @@ const LOOKS: usize = 7;
 
 /// A sorted map from keys to values or removals. Its owners keep it below 4 GiB.
 #[derive(Debug, Clone, Default)]
-pub struct PackedEntries {
+pub(crate) struct PackedEntries {
     pub(super) slots: Vec<Slot>,
     pub(super) data: Vec<u8>,
     pub(super) large: Vec<Bytes>,
@@ -46,27 +46,27 @@ pub struct PackedEntries {
 }
 
 impl PackedEntries {
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
 
     /// Returns the memory that it uses in bytes, spare capacity included.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.slots.capacity() * SLOT_BYTES + self.data.capacity() + self.large_bytes
     }
 
     /// Returns the bytes that a copy of it copies. Large values are shared.
-    pub fn bytes_to_copy(&self) -> usize {
+    pub(crate) fn bytes_to_copy(&self) -> usize {
         self.slots.len() * SLOT_BYTES + self.data.len() + self.large.len() * size_of::<Bytes>()
     }
 
     /// Returns the key of an entry. Empty if there is no entry at `at`.
-    pub fn key(&self, at: usize) -> &[u8] {
+    pub(crate) fn key(&self, at: usize) -> &[u8] {
         self.slots.get(at).map_or(&[], |slot| part(&self.data, slot.key_range()))
     }
 
     /// Returns the value of an entry. `None` if it is a removal, or there is no entry at `at`.
-    pub fn value(&self, at: usize) -> Option<PackedValue<'_>> {
+    pub(crate) fn value(&self, at: usize) -> Option<PackedValue<'_>> {
         let slot = self.slots.get(at)?;
         if slot.value_len == REMOVED {
             return None;
@@ -81,18 +81,18 @@ impl PackedEntries {
     }
 
     /// Returns all entries in the order of their keys.
-    pub fn iter(&self) -> impl Iterator<Item = (&[u8], Option<PackedValue<'_>>)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], Option<PackedValue<'_>>)> {
         (0..self.len()).map(|at| (self.key(at), self.value(at)))
     }
 
     /// Returns whether the first entry has this key.
-    pub fn begins_with(&self, key: &[u8]) -> bool {
+    pub(crate) fn begins_with(&self, key: &[u8]) -> bool {
         self.slots.first().is_some_and(|slot| self.compare(slot, head_of(key), key).is_eq())
     }
 
     /// Returns the position of a key, or as an error the position to insert it at. `likely` is looked at first, since
     /// successive searches are mostly for adjacent keys.
-    pub fn search(&self, key: &[u8], likely: usize) -> Result<usize, usize> {
+    pub(crate) fn search(&self, key: &[u8], likely: usize) -> Result<usize, usize> {
         let head = head_of(key);
         if self.slots.get(likely).is_some_and(|slot| self.compare(slot, head, key).is_eq()) {
             return Ok(likely);
@@ -138,7 +138,7 @@ impl PackedEntries {
 
     /// Returns the position of the first entry whose key is at least `bound`. Slices without bounds ask for both ends,
     /// so these are checked first.
-    pub fn first_not_below(&self, bound: &[u8]) -> usize {
+    pub(crate) fn first_not_below(&self, bound: &[u8]) -> usize {
         let head = head_of(bound);
         let is_below = |slot: &Slot| self.compare(slot, head, bound).is_lt();
         if !self.slots.first().is_some_and(is_below) {
@@ -151,7 +151,7 @@ impl PackedEntries {
     }
 
     /// Inserts or replaces an entry. Returns its position.
-    pub fn put(&mut self, key: &[u8], value: Option<&[u8]>, likely: usize) -> usize {
+    pub(crate) fn put(&mut self, key: &[u8], value: Option<&[u8]>, likely: usize) -> usize {
         match self.search(key, likely) {
             Ok(at) => {
                 self.replace(at, value);
@@ -167,7 +167,7 @@ impl PackedEntries {
     }
 
     /// Appends an entry whose key is greater than all others.
-    pub fn push(&mut self, key: &[u8], value: &[u8]) {
+    pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) {
         debug_assert!(
             self.slots.last().is_none_or(|last| self.compare(last, head_of(key), key).is_lt()),
             "the entries of a row are not in the order of their keys"
@@ -177,7 +177,7 @@ impl PackedEntries {
     }
 
     /// Removes an entry.
-    pub fn remove(&mut self, at: usize) {
+    pub(crate) fn remove(&mut self, at: usize) {
         self.drop_large(at);
         let slot = self.slots.remove(at);
         self.gaps += slot.data_len();
@@ -272,7 +272,7 @@ impl PackedEntries {
     }
 
     /// Removes the entries from a position on, and returns them.
-    pub fn split_off(&mut self, at: usize) -> PackedEntries {
+    pub(crate) fn split_off(&mut self, at: usize) -> PackedEntries {
         let upper = self.copied(at..self.len());
         let whole = self.len();
         *self = self.copied(0..at);

@@ -17,6 +17,6 @@ mod slot;
 mod value;
 mod walk;
 
-pub use entries::PackedEntries;
-pub use value::PackedValue;
-pub use walk::PackedWalk;
+pub(crate) use entries::PackedEntries;
+pub(crate) use value::PackedValue;
+pub(crate) use walk::PackedWalk;

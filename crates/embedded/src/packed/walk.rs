@@ -10,7 +10,7 @@ const RUN: usize = 16;
 
 /// Returns owned entries of one row, in either direction. Entries are copied many at a time, so that a slice needs one
 /// allocation for 16 columns and not two for each column.
-pub struct PackedWalk<'a> {
+pub(crate) struct PackedWalk<'a> {
     entries: &'a PackedEntries,
     from: usize,
     to: usize,
@@ -22,7 +22,7 @@ pub struct PackedWalk<'a> {
 
 impl<'a> PackedWalk<'a> {
     /// Returns the entries from `low`, inclusive, to `high`, exclusive; in descending order if `reversed`.
-    pub fn new(entries: &'a PackedEntries, low: &[u8], high: &[u8], reversed: bool) -> PackedWalk<'a> {
+    pub(crate) fn new(entries: &'a PackedEntries, low: &[u8], high: &[u8], reversed: bool) -> PackedWalk<'a> {
         let (from, to) = (entries.first_not_below(low), entries.first_not_below(high));
         PackedWalk { entries, from, to, reversed, run: Bytes::new(), run_left: 0 }
     }

@@ -40,7 +40,7 @@ const PIECE_BYTES: usize = 1 << 20;
 ///
 /// # Errors
 /// `Corrupt` if files are missing or have wrong checksums.
-pub fn check_tree(
+pub(super) fn check_tree(
     disk: &dyn Disk,
     tree: &TreeName,
     recorded: Option<TreeIdentity>,
@@ -71,7 +71,7 @@ fn restore_current(disk: &dyn Disk, tree: &TreeName, version: &TreeVersion) -> R
 ///
 /// # Errors
 /// `Corrupt`. It names the file, for which all tables are read.
-pub fn check_identity(
+pub(super) fn check_identity(
     disk: &dyn Disk,
     tree: &TreeName,
     recorded: TreeIdentity,
@@ -118,7 +118,7 @@ fn remove_unfinished(disk: &dyn Disk, tree: &TreeName) {
 ///
 /// # Errors
 /// `Corrupt` if they differ or the file is missing.
-pub fn check_table(
+pub(crate) fn check_table(
     tree: &TreeName,
     table: &ListedTable,
     mut each: impl FnMut(u64),
@@ -142,7 +142,7 @@ pub fn check_table(
 }
 
 /// Returns the first and the last key of a table. `None` if its metadata cannot be read.
-pub fn key_range_of(tree: &TreeName, number: u64) -> Option<(Vec<u8>, Vec<u8>)> {
+pub(crate) fn key_range_of(tree: &TreeName, number: u64) -> Option<(Vec<u8>, Vec<u8>)> {
     let path = tree.table_file(number);
     check_contents(tree, &path).ok()?;
     let (cache, no_sum) = (Arc::new(Cache::with_capacity_bytes(0)), Checksum::from_raw(0));

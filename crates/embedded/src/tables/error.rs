@@ -11,11 +11,11 @@ use crate::health::text_of;
 use store::StoreError;
 
 /// Suffix of the directory of a tree that the operator has given up because it is damaged.
-pub const GIVEN_UP: &str = ".given-up";
+pub(crate) const GIVEN_UP: &str = ".given-up";
 
 /// The owner and the directory of a tree, for messages.
 #[derive(Debug, Clone)]
-pub struct TreeName {
+pub(crate) struct TreeName {
     /// "column family K.A", or "the queue of deletions".
     pub owner: String,
     pub directory: PathBuf,
@@ -24,7 +24,7 @@ pub struct TreeName {
 impl TreeName {
     /// Returns the name to which an operator has renamed the tree's directory, to start without its tables. `None` if
     /// the tree has not been given up.
-    pub fn given_up(&self) -> Option<PathBuf> {
+    pub(crate) fn given_up(&self) -> Option<PathBuf> {
         let mut path = self.directory.clone().into_os_string();
         path.push(GIVEN_UP);
         let path = PathBuf::from(path);
@@ -32,28 +32,28 @@ impl TreeName {
     }
 
     /// Returns the directory's name, which has the column family's id and the generation.
-    pub fn folder(&self) -> &str {
+    pub(crate) fn folder(&self) -> &str {
         self.directory.file_name().and_then(|name| name.to_str()).unwrap_or_default()
     }
 
     /// Returns the path of `vN`.
-    pub fn list_file(&self, number: u64) -> PathBuf {
+    pub(crate) fn list_file(&self, number: u64) -> PathBuf {
         self.directory.join(format!("v{number}"))
     }
 
     /// Returns the path of a table.
-    pub fn table_file(&self, number: u64) -> PathBuf {
+    pub(crate) fn table_file(&self, number: u64) -> PathBuf {
         self.directory.join("tables").join(number.to_string())
     }
 
     /// Returns the bytes of the tables that the directory has now.
-    pub fn bytes_of_tables(&self) -> u64 {
+    pub(crate) fn bytes_of_tables(&self) -> u64 {
         let entries = self.directory.join("tables").read_dir().into_iter().flatten().flatten();
         entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
     }
 
     /// Converts an error of the tree library.
-    pub fn error(&self, error: &Error) -> StoreError {
+    pub(crate) fn error(&self, error: &Error) -> StoreError {
         match error {
             Error::Io(error) => {
                 let text = format!("the tables of {} in {}: {error}", self.owner, self.directory.display());
@@ -74,7 +74,7 @@ impl TreeName {
     }
 
     /// Returns the error for damaged tables, which says what is lost and what to do.
-    pub fn damage(&self, what: &dyn Display) -> StoreError {
+    pub(crate) fn damage(&self, what: &dyn Display) -> StoreError {
         StoreError::Corrupt(format!(
             "the tables of {} in {} are damaged: {what}. Other column families are not affected. Put back an undamaged \
              copy of the data directory, or rename {} to {}.given-up to start without what these tables hold",
@@ -86,7 +86,7 @@ impl TreeName {
     }
 
     /// Converts the error of a file of the tree that could not be read. A missing file is damage.
-    pub fn unreadable(&self, file: &Path, error: std::io::Error) -> StoreError {
+    pub(crate) fn unreadable(&self, file: &Path, error: std::io::Error) -> StoreError {
         match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => {
                 self.damage(&format!("{} is missing", file.display()))
@@ -96,7 +96,7 @@ impl TreeName {
     }
 
     /// Fails if the checksum of a file of the tree differs from the stored one.
-    pub fn check_sum(&self, file: &Path, expected: u128, found: u128) -> Result<(), StoreError> {
+    pub(crate) fn check_sum(&self, file: &Path, expected: u128, found: u128) -> Result<(), StoreError> {
         if expected == found {
             return Ok(());
         }
@@ -109,7 +109,7 @@ impl TreeName {
 
     /// Runs code that may read damaged files. The tree library panics on some kinds of damage (a missing property of a
     /// table is an assertion there). Such a panic is converted to an error.
-    pub fn guarded<T>(&self, run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(crate) fn guarded<T>(&self, run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(self.damage(&text_of(&*panic))))
     }
 }

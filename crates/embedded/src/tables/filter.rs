@@ -11,7 +11,7 @@ use base::util::Clock;
 
 /// Creates the filter of each compaction of one column family.
 #[derive(Debug)]
-pub struct TombstoneFilter {
+pub(super) struct TombstoneFilter {
     pub clock: Arc<Clock>,
     pub gc_grace_s: Arc<AtomicI32>,
     /// Set when the store closes, so that running compactions stop.
@@ -30,7 +30,7 @@ impl Factory for TombstoneFilter {
 }
 
 /// Returns the second up to which tombstones are removed.
-pub fn gc_before(clock: &Clock, gc_grace_s: i32) -> i32 {
+pub(crate) fn gc_before(clock: &Clock, gc_grace_s: i32) -> i32 {
     clock.now_s().saturating_sub(gc_grace_s)
 }
 

@@ -15,23 +15,23 @@ use base::util::SharedMap;
 use store::StoreError;
 
 /// Returns the number of a generation: the column family's id in the upper half, the generation in the lower.
-pub fn number_of(id: u32, generation: u32) -> u64 {
+pub(crate) fn number_of(id: u32, generation: u32) -> u64 {
     u64::from(id) << 32 | u64::from(generation)
 }
 
 /// Returns the id of the column family in a generation's number.
-pub fn id_in(number: u64) -> u32 {
+pub(crate) fn id_in(number: u64) -> u32 {
     u32::try_from(number >> 32).unwrap_or(0)
 }
 
 /// Returns the generation in a generation's number.
-pub fn generation_in(number: u64) -> u32 {
+pub(crate) fn generation_in(number: u64) -> u32 {
     u32::try_from(number & u64::from(u32::MAX)).unwrap_or(0)
 }
 
 /// The names of the directories of a generation's tables, and their owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TableFolder {
+pub(crate) struct TableFolder {
     pub main: String,
     pub long: String,
     /// "column family K.A": for messages.
@@ -40,7 +40,7 @@ pub struct TableFolder {
 
 impl TableFolder {
     /// Returns the directories of a generation of a column family.
-    pub fn of_family(number: u64, name: &FamilyName) -> TableFolder {
+    pub(crate) fn of_family(number: u64, name: &FamilyName) -> TableFolder {
         let main = format!("{}.{}", id_in(number), generation_in(number));
         TableFolder { long: format!("{main}.long"), main, owner: format!("column family {name}") }
     }
@@ -48,7 +48,7 @@ impl TableFolder {
 
 /// The two trees of a generation: one of ordinary entries, and one of entries with long keys. A tree is created when
 /// the first flush needs it, so that a start with many empty column families is fast.
-pub struct Tables {
+pub(crate) struct Tables {
     /// The number of the generation (`number_of`).
     pub number: u64,
     folder: TableFolder,
@@ -61,7 +61,7 @@ pub struct Tables {
 
 impl Tables {
     /// Returns a generation without tables.
-    pub fn empty(number: u64, folder: TableFolder, gc_grace_s: i32) -> Tables {
+    pub(crate) fn empty(number: u64, folder: TableFolder, gc_grace_s: i32) -> Tables {
         Tables {
             number,
             folder,
@@ -73,7 +73,7 @@ impl Tables {
     }
 
     /// Opens the trees that the manifest lists. A store in memory has no `space` and no trees.
-    pub fn open(
+    pub(crate) fn open(
         self,
         space: Option<&TableSpace>,
         listed: &SharedMap<String, TreeRecord>,
@@ -90,21 +90,21 @@ impl Tables {
         Ok(self)
     }
 
-    pub fn main(&self) -> Option<&Tree> {
+    pub(crate) fn main(&self) -> Option<&Tree> {
         self.main.get().map(|tree| &**tree)
     }
 
-    pub fn long(&self) -> Option<&Tree> {
+    pub(crate) fn long(&self) -> Option<&Tree> {
         self.long.get().map(|tree| &**tree)
     }
 
     /// Returns the tree of ordinary entries, and creates it if needed. Only one flush at a time may call this.
-    pub fn main_or_create(&self, space: &TableSpace) -> Result<&Tree, StoreError> {
+    pub(crate) fn main_or_create(&self, space: &TableSpace) -> Result<&Tree, StoreError> {
         self.get_or_create(space, &self.main, &self.folder.main)
     }
 
     /// Returns the tree of long keys, and creates it if needed. Only one flush at a time may call this.
-    pub fn long_or_create(&self, space: &TableSpace) -> Result<&Tree, StoreError> {
+    pub(crate) fn long_or_create(&self, space: &TableSpace) -> Result<&Tree, StoreError> {
         self.get_or_create(space, &self.long, &self.folder.long)
     }
 
@@ -124,7 +124,7 @@ impl Tables {
     }
 
     /// Returns the value of a key.
-    pub fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+    pub(crate) fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         if key.len() < long_keys::CHUNK {
             return self.main().map_or(Ok(None), |tree| tree.get(snapshot, key));
         }
@@ -132,29 +132,29 @@ impl Tables {
     }
 
     /// Returns the trees that exist, with the names of their directories.
-    pub fn existing(&self) -> impl Iterator<Item = (&str, &Arc<Tree>)> {
+    pub(crate) fn existing(&self) -> impl Iterator<Item = (&str, &Arc<Tree>)> {
         let main = self.main.get().map(|tree| (&self.folder.main[..], tree));
         main.into_iter().chain(self.long.get().map(|tree| (&self.folder.long[..], tree)))
     }
 
     /// Returns whether no tree exists.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.main.get().is_none() && self.long.get().is_none()
     }
 
     /// Returns a timestamp such that a cell with a later one wins over every cell in the tables.
-    pub fn newest(&self) -> i64 {
+    pub(crate) fn newest(&self) -> i64 {
         self.newest.load(Ordering::Relaxed)
     }
 
     /// Raises `newest` for entries that are about to be flushed. Must be called before readers can see the new tables.
-    pub fn raise_newest(&self, newest: i64) {
+    pub(crate) fn raise_newest(&self, newest: i64) {
         self.newest.fetch_max(newest, Ordering::Relaxed);
     }
 
     /// Marks the trees for removal, after the manifest no longer lists them. A directory is removed when its last
     /// reader has ended.
-    pub fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.existing().for_each(|(_, tree)| tree.forget());
     }
 }

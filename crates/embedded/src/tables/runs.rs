@@ -31,10 +31,10 @@ use parking_lot::Mutex;
 use xxhash_rust::xxh3::Xxh3;
 
 /// Bounds of a range of keys.
-pub type KeyRange = (Bound<Vec<u8>>, Bound<Vec<u8>>);
+pub(super) type KeyRange = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 
 /// An iterator over entries in the order of their keys, from either end.
-pub type SortedEntries = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<InternalValue>> + Send>;
+pub(super) type SortedEntries = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<InternalValue>> + Send>;
 
 /// A sorted run: tables that do not overlap, in the order of their keys.
 struct TableRun {
@@ -44,7 +44,7 @@ struct TableRun {
 
 /// The sorted runs of a tree. Runs with newer entries come first.
 #[derive(Default)]
-pub struct Runs(Vec<TableRun>);
+pub(super) struct Runs(Vec<TableRun>);
 
 /// The runs of a tree at one time, and the first sequence number at which they are visible.
 #[derive(Clone)]
@@ -54,7 +54,7 @@ struct Copy {
 }
 
 /// The runs of a tree for each snapshot that a reader holds.
-pub struct RunHistory {
+pub(super) struct RunHistory {
     /// In the order of their sequence numbers. Never empty.
     copies: ArcSwap<Vec<Copy>>,
     retired: Mutex<Vec<Arc<Vec<Copy>>>>,
@@ -98,7 +98,7 @@ fn largest(table: &Table) -> &[u8] {
 
 /// Returns a checksum of the metadata of tables, which the tree library has read from their files. It differs for
 /// every two tables: the metadata has the time of writing in nanoseconds.
-pub fn sum_of_metadata<'a>(tables: impl Iterator<Item = &'a Table>) -> u64 {
+pub(super) fn sum_of_metadata<'a>(tables: impl Iterator<Item = &'a Table>) -> u64 {
     let mut tables: Vec<_> =
         tables.map(|table| (table.path.file_name().unwrap_or_default(), table)).collect();
     tables.sort_by_key(|(file, _)| *file);
@@ -122,7 +122,7 @@ impl Runs {
     }
 
     /// Returns the newest value of a key.
-    pub fn get(&self, key: &[u8]) -> lsm_tree::Result<Option<Bytes>> {
+    pub(super) fn get(&self, key: &[u8]) -> lsm_tree::Result<Option<Bytes>> {
         let hash = BloomFilter::get_hash(key);
         for table in self.0.iter().filter_map(|run| run.table_of(key)) {
             if let Some(entry) = table.get(key, SeqNo::MAX, hash)? {
@@ -134,7 +134,7 @@ impl Runs {
 
     /// Returns the newest entries of a range of keys. The caller must keep the runs as long as the iterator, or a file
     /// may be removed before the iterator opens it.
-    pub fn range(self: &Arc<Self>, range: &KeyRange) -> SortedEntries {
+    pub(super) fn range(self: &Arc<Self>, range: &KeyRange) -> SortedEntries {
         let (from, to) = range;
         let bounds = (from.as_ref().map(UserKey::from), to.as_ref().map(UserKey::from));
         let of_run = |(number, run): (usize, &TableRun)| -> Option<BoxedIterator<'static>> {
@@ -158,17 +158,17 @@ impl Runs {
     }
 
     /// Returns the number of runs of a level.
-    pub fn runs_of_level(&self, level: usize) -> usize {
+    pub(super) fn runs_of_level(&self, level: usize) -> usize {
         self.0.iter().filter(|run| run.level == level).count()
     }
 
     /// Returns the size of all tables in bytes.
-    pub fn disk_bytes(&self) -> u64 {
+    pub(super) fn disk_bytes(&self) -> u64 {
         self.tables().map(|(_, table)| table.metadata.file_size).sum()
     }
 
     /// Returns the numbers of all tables.
-    pub fn numbers(&self) -> Vec<u64> {
+    pub(super) fn numbers(&self) -> Vec<u64> {
         self.tables().map(|(_, table)| table.id()).collect()
     }
 
@@ -186,13 +186,13 @@ impl Runs {
 
 impl RunHistory {
     /// Returns the history of a tree that has just been opened.
-    pub fn new(tree: &AnyTree) -> RunHistory {
+    pub(super) fn new(tree: &AnyTree) -> RunHistory {
         let copies = vec![Copy { from: 0, runs: Arc::new(Runs::of(tree)) }];
         RunHistory { copies: ArcSwap::from_pointee(copies), retired: Mutex::default() }
     }
 
     /// Returns the runs that a reader with a sequence number sees.
-    pub fn at(&self, sequence: SeqNo) -> Arc<Runs> {
+    pub(super) fn at(&self, sequence: SeqNo) -> Arc<Runs> {
         let copies = self.copies.load();
         let at = copies.partition_point(|copy| copy.from <= sequence);
         debug_assert!(at > 0, "the tables that a reader sees were removed");
@@ -200,14 +200,14 @@ impl RunHistory {
     }
 
     /// Returns the numbers of the tables of all copies.
-    pub fn numbers(&self) -> Vec<u64> {
+    pub(super) fn numbers(&self) -> Vec<u64> {
         self.copies.load().iter().flat_map(|copy| copy.runs.numbers()).collect()
     }
 
     /// Adds the runs that the tree has now. They are visible from the sequence number `visible` on, which is read after
     /// the tree, so that a change of the tree in between is not visible too early. Returns whether the runs differ from
     /// the last ones.
-    pub fn add(&self, tree: &AnyTree, visible: &SequenceNumberCounter) -> bool {
+    pub(super) fn add(&self, tree: &AnyTree, visible: &SequenceNumberCounter) -> bool {
         let mut retired = self.retired.lock();
         let runs = Runs::of(tree);
         let mut copies = Vec::clone(&self.copies.load());
@@ -227,7 +227,7 @@ impl RunHistory {
 
     /// Removes the runs that no reader sees, given the lowest sequence number that a reader holds. Removes the files of
     /// tables that only these runs have.
-    pub fn remove_before(&self, lowest: SeqNo) {
+    pub(super) fn remove_before(&self, lowest: SeqNo) {
         let mut retired = self.retired.lock();
         let copies = self.copies.load();
         let unused = copies.partition_point(|copy| copy.from <= lowest).saturating_sub(1);

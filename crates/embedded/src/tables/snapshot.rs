@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 
 /// The state of all trees at one time.
 #[derive(Debug)]
-pub struct Snapshot {
+pub(crate) struct Snapshot {
     sequence: SeqNo,
 }
 
@@ -28,7 +28,7 @@ impl Snapshot {
 
 /// The current snapshot, and the earlier ones that readers hold.
 #[derive(Debug)]
-pub struct Snapshots {
+pub(super) struct Snapshots {
     visible: SequenceNumberCounter,
     current: ArcSwap<Snapshot>,
     earlier: Mutex<Vec<Arc<Snapshot>>>,
@@ -36,19 +36,19 @@ pub struct Snapshots {
 
 impl Snapshots {
     /// Returns the snapshots of trees that raise the counter `visible` with each change.
-    pub fn new(visible: SequenceNumberCounter) -> Snapshots {
+    pub(super) fn new(visible: SequenceNumberCounter) -> Snapshots {
         let current = ArcSwap::from_pointee(Snapshot { sequence: visible.get() });
         Snapshots { visible, current, earlier: Mutex::default() }
     }
 
     /// Returns the current snapshot.
-    pub fn current(&self) -> Arc<Snapshot> {
+    pub(super) fn current(&self) -> Arc<Snapshot> {
         self.current.load_full()
     }
 
     /// Makes all changes up to now visible to later readers. Returns the lowest sequence number that a reader holds or
     /// can take: entries that are hidden at that number are hidden from all readers.
-    pub fn advance(&self) -> SeqNo {
+    pub(super) fn advance(&self) -> SeqNo {
         let mut earlier = self.earlier.lock();
         let now = self.visible.get();
         assert!(self.current.load().sequence <= now, "visible changes of the tables would become invisible");

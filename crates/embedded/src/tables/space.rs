@@ -26,7 +26,7 @@ const FIRST_SEQUENCE: SeqNo = 1;
 const OPEN_FILES: std::ops::RangeInclusive<usize> = 64..=4096;
 
 /// The settings with which tables are opened.
-pub struct TableSpaceOptions {
+pub(crate) struct TableSpaceOptions {
     /// The parent directory of the trees' directories.
     pub directory: PathBuf,
     /// Size of the cache of data blocks, in bytes.
@@ -38,7 +38,7 @@ pub struct TableSpaceOptions {
 }
 
 /// All trees of a store.
-pub struct TableSpace {
+pub(crate) struct TableSpace {
     options: TableSpaceOptions,
     cache: Arc<Cache>,
     files: Arc<DescriptorTable>,
@@ -56,7 +56,7 @@ pub struct TableSpace {
 }
 
 impl TableSpace {
-    pub fn new(options: TableSpaceOptions) -> TableSpace {
+    pub(crate) fn new(options: TableSpaceOptions) -> TableSpace {
         let visible = SequenceNumberCounter::new(FIRST_SEQUENCE);
         TableSpace {
             cache: Arc::new(Cache::with_capacity_bytes(options.cache_bytes)),
@@ -74,21 +74,21 @@ impl TableSpace {
     }
 
     /// Returns the bytes of the cached blocks.
-    pub fn cache_bytes(&self) -> u64 {
+    pub(crate) fn cache_bytes(&self) -> u64 {
         self.cache.size()
     }
 
     /// Returns the directory of a tree.
-    pub fn path_of(&self, folder: &str) -> PathBuf {
+    pub(crate) fn path_of(&self, folder: &str) -> PathBuf {
         self.options.directory.join(folder)
     }
 
-    pub fn name_of(&self, folder: &str, owner: &str) -> TreeName {
+    pub(crate) fn name_of(&self, folder: &str, owner: &str) -> TreeName {
         TreeName { owner: owner.to_owned(), directory: self.path_of(folder) }
     }
 
     /// Returns the disk of the trees.
-    pub fn disk(&self) -> &dyn Disk {
+    pub(crate) fn disk(&self) -> &dyn Disk {
         &*self.options.disk
     }
 
@@ -96,7 +96,7 @@ impl TableSpace {
     ///
     /// # Errors
     /// `Corrupt` if its files are missing or damaged.
-    pub fn open(
+    pub(crate) fn open(
         &self,
         folder: &str,
         owner: &str,
@@ -123,7 +123,11 @@ impl TableSpace {
 
     /// Records in the manifest which tables some trees have now, together with another change. Trees that the manifest
     /// does not list after that change are left out: they were truncated or dropped, or are not flushed yet.
-    pub fn record(&self, trees: &[&Tree], change: impl FnOnce(&mut Contents)) -> Result<(), StoreError> {
+    pub(crate) fn record(
+        &self,
+        trees: &[&Tree],
+        change: impl FnOnce(&mut Contents),
+    ) -> Result<(), StoreError> {
         let _recording = self.recording.lock();
         let found: Result<Vec<_>, _> = trees.iter().map(|tree| tree.identity(self)).collect();
         let found = found?;
@@ -144,7 +148,7 @@ impl TableSpace {
 
     /// Creates an empty tree. A directory of that name is a leftover of a flush that a crash interrupted, and is
     /// removed.
-    pub fn create(
+    pub(crate) fn create(
         &self,
         folder: &str,
         owner: &str,
@@ -200,7 +204,7 @@ impl TableSpace {
     }
 
     /// Returns the current snapshot, for a reader.
-    pub fn snapshot(&self) -> Arc<Snapshot> {
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshots.current()
     }
 
@@ -211,27 +215,27 @@ impl TableSpace {
 
     /// Makes flushed and merged tables visible to later readers. Returns the lowest sequence number that a reader
     /// holds.
-    pub fn advance(&self) -> SeqNo {
+    pub(crate) fn advance(&self) -> SeqNo {
         self.snapshots.advance()
     }
 
     /// Returns the trees that are open.
-    pub fn trees(&self) -> Vec<Arc<Tree>> {
+    pub(crate) fn trees(&self) -> Vec<Arc<Tree>> {
         self.trees.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
     /// Returns the highest number of unmerged runs that a tree has. A read searches each of them.
-    pub fn unmerged_runs(&self) -> usize {
+    pub(crate) fn unmerged_runs(&self) -> usize {
         self.trees().iter().map(|tree| tree.unmerged_runs()).max().unwrap_or(0)
     }
 
     /// Returns the size of all tables on the disk, in bytes.
-    pub fn disk_bytes(&self) -> u64 {
+    pub(crate) fn disk_bytes(&self) -> u64 {
         self.trees().iter().map(|tree| tree.disk_bytes()).sum()
     }
 
     /// Runs one compaction of each tree that needs one. Returns whether there was any.
-    pub fn compact_trees(&self) -> Result<bool, StoreError> {
+    pub(crate) fn compact_trees(&self) -> Result<bool, StoreError> {
         let mut has_worked = false;
         for tree in self.trees() {
             if self.is_closing() {
@@ -249,16 +253,16 @@ impl TableSpace {
     }
 
     /// Stops running compactions, and prevents later ones.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.is_closing.store(true, Ordering::Relaxed);
     }
 
-    pub fn is_closing(&self) -> bool {
+    pub(crate) fn is_closing(&self) -> bool {
         self.is_closing.load(Ordering::Relaxed)
     }
 
     /// Removes the directory of a tree that is not open. If this fails, the next start removes it.
-    pub fn remove(&self, folder: &str) {
+    pub(crate) fn remove(&self, folder: &str) {
         let path = self.path_of(folder);
         if let Err(error) = self.options.disk.remove_directory(&path) {
             tracing::warn!("{} was not removed: {error}", path.display());
@@ -267,7 +271,7 @@ impl TableSpace {
 
     /// Removes directories of tables that are not listed: of truncated or dropped generations, and of flushes that a
     /// crash interrupted.
-    pub fn remove_unlisted(&self, is_listed: impl Fn(&str) -> bool) -> Result<(), StoreError> {
+    pub(crate) fn remove_unlisted(&self, is_listed: impl Fn(&str) -> bool) -> Result<(), StoreError> {
         let directory = &self.options.directory;
         self.options.disk.create_directory(directory).map_err(StoreError::io_at(directory))?;
         for path in self.options.disk.list(directory).map_err(StoreError::io_at(directory))? {

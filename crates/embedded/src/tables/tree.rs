@@ -21,7 +21,7 @@ use store::StoreError;
 const TABLE_BYTES: u64 = 64 << 20;
 
 /// Sorted tables in levels. A forgotten tree removes its directory when it is dropped.
-pub struct Tree {
+pub(crate) struct Tree {
     tree: AnyTree,
     history: RunHistory,
     name: TreeName,
@@ -35,7 +35,7 @@ pub struct Tree {
 }
 
 /// An iterator, from either end, over entries of a tree in the order of their keys.
-pub struct TreeEntries {
+pub(crate) struct TreeEntries {
     entries: SortedEntries,
     /// Keeps the files that `entries` reads.
     _runs: Arc<Runs>,
@@ -94,19 +94,19 @@ impl Tree {
     }
 
     /// Returns the value of a key.
-    pub fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+    pub(crate) fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         self.history.at(snapshot.sequence()).get(key).map_err(|error| self.name.error(&error))
     }
 
     /// Returns the entries of a range of keys.
-    pub fn range(&self, snapshot: &Snapshot, range: KeyRange) -> TreeEntries {
+    pub(crate) fn range(&self, snapshot: &Snapshot, range: KeyRange) -> TreeEntries {
         let runs = self.history.at(snapshot.sequence());
         TreeEntries { entries: runs.range(&range), _runs: runs, name: self.name.clone() }
     }
 
     /// Starts to write a sorted run of entries, which win over all entries of the tree. `space` is the space of the
     /// tree.
-    pub fn write<'a>(&'a self, space: &'a TableSpace) -> Result<TableWriter<'a>, StoreError> {
+    pub(crate) fn write<'a>(&'a self, space: &'a TableSpace) -> Result<TableWriter<'a>, StoreError> {
         let first_file = self.tree.next_table_id();
         let writing = Some(space.writing.read());
         let mut writer = TableWriter { tree: self, space, first_file, ingestion: None, writing };
@@ -115,14 +115,14 @@ impl Tree {
     }
 
     /// Merges some tables if there are too many. Returns whether the tree has changed.
-    pub fn compact_once(&self, space: &TableSpace) -> Result<bool, StoreError> {
+    pub(crate) fn compact_once(&self, space: &TableSpace) -> Result<bool, StoreError> {
         self.compact(space, |tree, watermark| {
             tree.compact(Arc::new(Leveled::default().with_table_target_size(TABLE_BYTES)), watermark)
         })
     }
 
     /// Merges all tables, which drops tombstones past gc_grace.
-    pub fn compact_all(&self, space: &TableSpace) -> Result<(), StoreError> {
+    pub(crate) fn compact_all(&self, space: &TableSpace) -> Result<(), StoreError> {
         self.compact(space, |tree, watermark| tree.major_compact(TABLE_BYTES, watermark)).map(drop)
     }
 
@@ -157,27 +157,27 @@ impl Tree {
     }
 
     /// Returns the number of runs that are not merged yet. A read searches each of them.
-    pub fn unmerged_runs(&self) -> usize {
+    pub(crate) fn unmerged_runs(&self) -> usize {
         self.history.at(SeqNo::MAX).runs_of_level(0)
     }
 
     /// Returns the size of all tables in bytes.
-    pub fn disk_bytes(&self) -> u64 {
+    pub(crate) fn disk_bytes(&self) -> u64 {
         self.history.at(SeqNo::MAX).disk_bytes()
     }
 
     /// Returns the owner and the directory of the tables.
-    pub fn name(&self) -> &TreeName {
+    pub(crate) fn name(&self) -> &TreeName {
         &self.name
     }
 
     /// Marks the tree for removal: its directory is removed when its last reader has ended.
-    pub fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.is_forgotten.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether the tree is marked for removal.
-    pub fn is_forgotten(&self) -> bool {
+    pub(crate) fn is_forgotten(&self) -> bool {
         self.is_forgotten.load(Ordering::Relaxed)
     }
 
@@ -251,7 +251,7 @@ impl DoubleEndedIterator for TreeEntries {
 }
 
 /// Writes a sorted run of entries. They become visible all at once when it is finished.
-pub struct TableWriter<'a> {
+pub(crate) struct TableWriter<'a> {
     tree: &'a Tree,
     space: &'a TableSpace,
     /// The lowest number of the run's files.
@@ -263,12 +263,12 @@ pub struct TableWriter<'a> {
 
 impl TableWriter<'_> {
     /// Adds an entry. Keys must come in ascending order.
-    pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+    pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
         self.with(|ingestion| ingestion.write(key, value))
     }
 
     /// Adds a tombstone of the tree for a key.
-    pub fn remove(&mut self, key: &[u8]) -> Result<(), StoreError> {
+    pub(crate) fn remove(&mut self, key: &[u8]) -> Result<(), StoreError> {
         self.with(|ingestion| ingestion.write_tombstone(key))
     }
 
@@ -282,7 +282,7 @@ impl TableWriter<'_> {
     }
 
     /// Syncs the tables and makes them visible to later readers.
-    pub fn finish(mut self) -> Result<(), StoreError> {
+    pub(crate) fn finish(mut self) -> Result<(), StoreError> {
         assert!(self.ingestion.is_some(), "a run that has failed would count as written");
         let Some(ingestion) = self.ingestion.take() else { return Ok(()) };
         if let Err(error) = ingestion.finish() {

@@ -28,7 +28,7 @@ use store::StoreError;
 const CURRENT_BYTES: usize = 8 + 16 + 1;
 
 /// The files `current` and `vN` of a tree, which match.
-pub struct TreeVersion {
+pub(crate) struct TreeVersion {
     pub current: Vec<u8>,
     /// The N of `vN`.
     pub number: u64,
@@ -38,7 +38,7 @@ pub struct TreeVersion {
 
 /// A table that a tree lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ListedTable {
+pub(crate) struct ListedTable {
     /// The name of its file.
     pub number: u64,
     /// Checksum of the whole file.
@@ -50,7 +50,7 @@ impl TreeVersion {
     ///
     /// # Errors
     /// `Corrupt` if a file is missing or damaged, or is not the recorded one.
-    pub fn read(
+    pub(crate) fn read(
         disk: &dyn Disk,
         tree: &TreeName,
         recorded: Option<TreeIdentity>,
@@ -89,7 +89,7 @@ impl TreeVersion {
     ///
     /// # Errors
     /// `Corrupt` if the list cannot be decoded.
-    pub fn tables(&self, tree: &TreeName) -> Result<Vec<ListedTable>, StoreError> {
+    pub(crate) fn tables(&self, tree: &TreeName) -> Result<Vec<ListedTable>, StoreError> {
         let list_file = tree.list_file(self.number);
         let damage = |why: &dyn std::fmt::Display| {
             tree.damage(&format!("the list of tables {} cannot be read: {why}", list_file.display()))
@@ -110,7 +110,11 @@ impl TreeName {
     ///
     /// # Errors
     /// `Corrupt` if its files are missing or damaged.
-    pub fn has_entries(&self, disk: &dyn Disk, recorded: Option<TreeIdentity>) -> Result<bool, StoreError> {
+    pub(crate) fn has_entries(
+        &self,
+        disk: &dyn Disk,
+        recorded: Option<TreeIdentity>,
+    ) -> Result<bool, StoreError> {
         Ok(self.given_up().is_some() || !TreeVersion::read(disk, self, recorded)?.tables(self)?.is_empty())
     }
 }

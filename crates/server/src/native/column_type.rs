@@ -13,7 +13,7 @@ const TUPLE: u16 = 0x31;
 
 /// Writes a type. A type that the version does not have is written as a custom type with its class name, as Cassandra
 /// does.
-pub fn write_type(writer: &mut BodyWriter<'_>, cql_type: &CqlType) {
+pub(super) fn write_type(writer: &mut BodyWriter<'_>, cql_type: &CqlType) {
     let version = writer.version;
     match cql_type {
         CqlType::Native(native) => {

@@ -11,20 +11,20 @@ use cql::CqlError;
 use wire::native::{BodyError, BodyWriter, ProtocolVersion, consistency_code};
 
 mod code {
-    pub const SERVER: i32 = 0x0000;
-    pub const PROTOCOL: i32 = 0x000a;
-    pub const BAD_CREDENTIALS: i32 = 0x0100;
-    pub const UNAVAILABLE: i32 = 0x1000;
-    pub const OVERLOADED: i32 = 0x1001;
-    pub const TRUNCATE: i32 = 0x1003;
-    pub const WRITE_TIMEOUT: i32 = 0x1100;
-    pub const READ_TIMEOUT: i32 = 0x1200;
-    pub const SYNTAX: i32 = 0x2000;
-    pub const UNAUTHORIZED: i32 = 0x2100;
-    pub const INVALID: i32 = 0x2200;
-    pub const CONFIGURATION: i32 = 0x2300;
-    pub const ALREADY_EXISTS: i32 = 0x2400;
-    pub const UNPREPARED: i32 = 0x2500;
+    pub(super) const SERVER: i32 = 0x0000;
+    pub(super) const PROTOCOL: i32 = 0x000a;
+    pub(super) const BAD_CREDENTIALS: i32 = 0x0100;
+    pub(super) const UNAVAILABLE: i32 = 0x1000;
+    pub(super) const OVERLOADED: i32 = 0x1001;
+    pub(super) const TRUNCATE: i32 = 0x1003;
+    pub(super) const WRITE_TIMEOUT: i32 = 0x1100;
+    pub(super) const READ_TIMEOUT: i32 = 0x1200;
+    pub(super) const SYNTAX: i32 = 0x2000;
+    pub(super) const UNAUTHORIZED: i32 = 0x2100;
+    pub(super) const INVALID: i32 = 0x2200;
+    pub(super) const CONFIGURATION: i32 = 0x2300;
+    pub(super) const ALREADY_EXISTS: i32 = 0x2400;
+    pub(super) const UNPREPARED: i32 = 0x2500;
 }
 
 /// Why a request failed.
@@ -81,7 +81,7 @@ impl Default for FailedOperation {
 /// Why a statement failed: the error, and the operation that failed, if it is known.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
-pub struct FailedStatement {
+pub(super) struct FailedStatement {
     pub error: NativeError,
     pub operation: FailedOperation,
 }

@@ -59,7 +59,7 @@ impl Event {
 
 /// Writes a change of the schema, in a result or an event. Before version 3 a change of a type is written as an update
 /// of its keyspace.
-pub fn write_change(writer: &mut BodyWriter<'_>, change: &SchemaChange) {
+pub(super) fn write_change(writer: &mut BodyWriter<'_>, change: &SchemaChange) {
     let kind = match change.change {
         ChangeKind::Created => "CREATED",
         ChangeKind::Updated => "UPDATED",

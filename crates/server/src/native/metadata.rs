@@ -8,14 +8,14 @@ use cql::{ColumnSpec, Prepared};
 use wire::native::{BodyWriter, ProtocolVersion};
 
 mod flag {
-    pub const GLOBAL_TABLE: i32 = 0x01;
-    pub const MORE_PAGES: i32 = 0x02;
-    pub const NO_METADATA: i32 = 0x04;
-    pub const CHANGED: i32 = 0x08;
+    pub(super) const GLOBAL_TABLE: i32 = 0x01;
+    pub(super) const MORE_PAGES: i32 = 0x02;
+    pub(super) const NO_METADATA: i32 = 0x04;
+    pub(super) const CHANGED: i32 = 0x08;
 }
 
 /// The metadata of a result.
-pub struct ResultMetadata<'a> {
+pub(super) struct ResultMetadata<'a> {
     pub columns: &'a [ColumnSpec],
     pub paging_state: Option<&'a [u8]>,
     /// Whether the columns are omitted, because the client knows them.
@@ -25,7 +25,7 @@ pub struct ResultMetadata<'a> {
 }
 
 impl ResultMetadata<'_> {
-    pub fn write(&self, writer: &mut BodyWriter<'_>) {
+    pub(super) fn write(&self, writer: &mut BodyWriter<'_>) {
         let is_global = !self.is_skipped && is_of_one_table(self.columns);
         let flags = [
             (is_global, flag::GLOBAL_TABLE),
@@ -48,7 +48,7 @@ impl ResultMetadata<'_> {
 }
 
 /// Writes the metadata of a prepared statement's markers.
-pub fn write_markers(writer: &mut BodyWriter<'_>, prepared: &Prepared) {
+pub(super) fn write_markers(writer: &mut BodyWriter<'_>, prepared: &Prepared) {
     let markers = &prepared.markers[..];
     let is_global = is_of_one_table(markers);
     writer.i32(if is_global { flag::GLOBAL_TABLE } else { 0 });
@@ -62,14 +62,14 @@ pub fn write_markers(writer: &mut BodyWriter<'_>, prepared: &Prepared) {
 }
 
 /// Writes the metadata of a prepared statement's result, if its columns are known.
-pub fn write_result_columns(writer: &mut BodyWriter<'_>, columns: &[ColumnSpec]) {
+pub(super) fn write_result_columns(writer: &mut BodyWriter<'_>, columns: &[ColumnSpec]) {
     let metadata =
         ResultMetadata { columns, paging_state: None, is_skipped: columns.is_empty(), new_id: None };
     metadata.write(writer);
 }
 
 /// Returns a hash of a result's columns.
-pub fn result_id(columns: &[ColumnSpec]) -> Bytes {
+pub(super) fn result_id(columns: &[ColumnSpec]) -> Bytes {
     let mut written = BytesMut::new();
     write_columns(&mut BodyWriter::new(&mut written, ProtocolVersion::HIGHEST), columns, false);
     Bytes::copy_from_slice(&Md5::digest(&written))

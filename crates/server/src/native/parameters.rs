@@ -7,20 +7,20 @@ use cql::QueryOptions;
 use wire::native::{BodyReader, ProtocolVersion};
 
 mod flag {
-    pub const VALUES: u32 = 0x01;
-    pub const SKIP_METADATA: u32 = 0x02;
-    pub const PAGE_SIZE: u32 = 0x04;
-    pub const PAGING_STATE: u32 = 0x08;
-    pub const SERIAL_CONSISTENCY: u32 = 0x10;
-    pub const TIMESTAMP: u32 = 0x20;
-    pub const NAMES: u32 = 0x40;
-    pub const KEYSPACE: u32 = 0x80;
-    pub const NOW_IN_SECONDS: u32 = 0x100;
+    pub(super) const VALUES: u32 = 0x01;
+    pub(super) const SKIP_METADATA: u32 = 0x02;
+    pub(super) const PAGE_SIZE: u32 = 0x04;
+    pub(super) const PAGING_STATE: u32 = 0x08;
+    pub(super) const SERIAL_CONSISTENCY: u32 = 0x10;
+    pub(super) const TIMESTAMP: u32 = 0x20;
+    pub(super) const NAMES: u32 = 0x40;
+    pub(super) const KEYSPACE: u32 = 0x80;
+    pub(super) const NOW_IN_SECONDS: u32 = 0x100;
 }
 
 /// The parameters of a QUERY, EXECUTE or BATCH.
 #[derive(Debug, Default)]
-pub struct Parameters {
+pub(super) struct Parameters {
     pub options: QueryOptions,
     /// The client knows the columns of the result and wants no metadata.
     pub skips_metadata: bool,
@@ -40,7 +40,7 @@ impl Parameters {
     }
 
     /// Reads the parameters of a QUERY, or from version 2 on of an EXECUTE.
-    pub fn of_query(body: &mut BodyReader) -> Result<Parameters, NativeError> {
+    pub(super) fn of_query(body: &mut BodyReader) -> Result<Parameters, NativeError> {
         let mut parameters = Parameters::new(body.consistency()?, body.version);
         if body.version < ProtocolVersion::V2 {
             return Ok(parameters);
@@ -63,7 +63,7 @@ impl Parameters {
     }
 
     /// Reads the parameters of an EXECUTE of version 1: values, then the level.
-    pub fn of_old_execute(body: &mut BodyReader) -> Result<Parameters, NativeError> {
+    pub(super) fn of_old_execute(body: &mut BodyReader) -> Result<Parameters, NativeError> {
         let count = body.u16()?;
         let values = (0..count).map(|_| body.value()).collect::<Result<_, _>>()?;
         let mut parameters = Parameters::new(body.consistency()?, body.version);
@@ -72,7 +72,7 @@ impl Parameters {
     }
 
     /// Reads the parameters of a BATCH. Its values are with its statements.
-    pub fn of_batch(body: &mut BodyReader) -> Result<Parameters, NativeError> {
+    pub(super) fn of_batch(body: &mut BodyReader) -> Result<Parameters, NativeError> {
         let mut parameters = Parameters::new(body.consistency()?, body.version);
         if body.version < ProtocolVersion::V3 {
             return Ok(parameters);

@@ -8,31 +8,31 @@ use wire::native::ProtocolVersion;
 /// The reported version of the server, and the versions for sessions with a protocol version that the reported release
 /// does not have.
 #[derive(Debug)]
-pub struct ReportedVersions {
+pub(super) struct ReportedVersions {
     server: ReportedVersion,
     v1: ReportedVersion,
     v2: ReportedVersion,
 }
 
 impl ReportedVersions {
-    pub fn new(reported: ReportedVersion) -> ReportedVersions {
+    pub(super) fn new(reported: ReportedVersion) -> ReportedVersions {
         let server = reported.speaking(ProtocolVersion::HIGHEST.number());
         let of = |version: ProtocolVersion| server.for_protocol(version.number());
         ReportedVersions { v1: of(ProtocolVersion::V1), v2: of(ProtocolVersion::V2), server }
     }
 
     /// Returns the same versions for a client that connected to this address.
-    pub fn reached_at(&self, address: SocketAddr) -> ReportedVersions {
+    pub(super) fn reached_at(&self, address: SocketAddr) -> ReportedVersions {
         ReportedVersions::new(self.server.clone().reached_at(address))
     }
 
     /// Returns the reported version of the server.
-    pub fn server(&self) -> &ReportedVersion {
+    pub(super) fn server(&self) -> &ReportedVersion {
         &self.server
     }
 
     /// Returns the reported version of a session.
-    pub fn of(&self, version: ProtocolVersion) -> &ReportedVersion {
+    pub(super) fn of(&self, version: ProtocolVersion) -> &ReportedVersion {
         match version {
             ProtocolVersion::V1 => &self.v1,
             ProtocolVersion::V2 => &self.v2,

@@ -14,20 +14,20 @@ use wire::native::{BodyReader, Compression, Frame, MessageText, ProtocolVersion,
 
 /// A statement with its parameters.
 #[derive(Debug)]
-pub struct Query {
+pub(super) struct Query {
     pub text: MessageText,
     pub parameters: Parameters,
 }
 
 #[derive(Debug)]
-pub struct Prepare {
+pub(super) struct Prepare {
     pub text: MessageText,
     /// A keyspace instead of the connection's (version 5).
     pub keyspace: Option<String>,
 }
 
 #[derive(Debug)]
-pub struct Execute {
+pub(super) struct Execute {
     pub id: StatementId,
     /// The id of the columns that the client knows (version 5).
     pub result_id: Option<Bytes>,
@@ -35,7 +35,7 @@ pub struct Execute {
 }
 
 #[derive(Debug)]
-pub struct BatchRequest {
+pub(super) struct BatchRequest {
     pub kind: BatchKind,
     pub items: Vec<BatchItem>,
     pub parameters: Parameters,
@@ -43,13 +43,13 @@ pub struct BatchRequest {
 
 /// A statement of a batch with its values.
 #[derive(Debug)]
-pub struct BatchItem {
+pub(super) struct BatchItem {
     pub statement: BatchStatement,
     pub values: Vec<BoundValue>,
 }
 
 #[derive(Debug)]
-pub enum BatchStatement {
+pub(super) enum BatchStatement {
     Text(MessageText),
     Prepared(StatementId),
 }
@@ -89,16 +89,16 @@ pub fn open_body(
     Ok(body)
 }
 
-pub fn startup(body: &mut BodyReader) -> Result<BTreeMap<String, String>, NativeError> {
+pub(super) fn startup(body: &mut BodyReader) -> Result<BTreeMap<String, String>, NativeError> {
     let options = body.string_map()?;
     Ok(options.into_iter().map(|(name, value)| (name.to_ascii_uppercase(), value)).collect())
 }
 
-pub fn query(body: &mut BodyReader) -> Result<Query, NativeError> {
+pub(super) fn query(body: &mut BodyReader) -> Result<Query, NativeError> {
     Ok(Query { text: body.long_string()?, parameters: Parameters::of_query(body)? })
 }
 
-pub fn prepare(body: &mut BodyReader) -> Result<Prepare, NativeError> {
+pub(super) fn prepare(body: &mut BodyReader) -> Result<Prepare, NativeError> {
     const WITH_KEYSPACE: u32 = 0x01;
     let text = body.long_string()?;
     let flags = if body.version >= ProtocolVersion::V5 { body.u32()? } else { 0 };
@@ -113,7 +113,7 @@ fn statement_id(body: &mut BodyReader) -> Result<StatementId, NativeError> {
     md5.map(StatementId::Md5).map_err(|_| NativeError::unprepared(id))
 }
 
-pub fn execute(body: &mut BodyReader) -> Result<Execute, NativeError> {
+pub(super) fn execute(body: &mut BodyReader) -> Result<Execute, NativeError> {
     let id = statement_id(body)?;
     let result_id = if body.version >= ProtocolVersion::V5 { Some(body.short_bytes()?) } else { None };
     let parameters = match body.version {
@@ -123,7 +123,7 @@ pub fn execute(body: &mut BodyReader) -> Result<Execute, NativeError> {
     Ok(Execute { id, result_id, parameters })
 }
 
-pub fn batch(body: &mut BodyReader) -> Result<BatchRequest, NativeError> {
+pub(super) fn batch(body: &mut BodyReader) -> Result<BatchRequest, NativeError> {
     let kind = match body.u8()? {
         0 => BatchKind::Logged,
         1 => BatchKind::Unlogged,
@@ -154,7 +154,7 @@ fn batch_item(body: &mut BodyReader) -> Result<BatchItem, NativeError> {
     Ok(BatchItem { statement, values })
 }
 
-pub fn register(body: &mut BodyReader) -> Result<Vec<EventKind>, NativeError> {
+pub(super) fn register(body: &mut BodyReader) -> Result<Vec<EventKind>, NativeError> {
     let named = |name: String| {
         EventKind::named(&name)
             .ok_or_else(|| NativeError::protocol(format!("Invalid value '{name}' for Type")))

@@ -10,16 +10,16 @@ use cql::{Outcome, Prepared, ResultSet};
 use wire::native::{BodyWriter, ProtocolVersion};
 
 mod kind {
-    pub const VOID: i32 = 1;
-    pub const ROWS: i32 = 2;
-    pub const KEYSPACE: i32 = 3;
-    pub const PREPARED: i32 = 4;
-    pub const SCHEMA_CHANGE: i32 = 5;
+    pub(super) const VOID: i32 = 1;
+    pub(super) const ROWS: i32 = 2;
+    pub(super) const KEYSPACE: i32 = 3;
+    pub(super) const PREPARED: i32 = 4;
+    pub(super) const SCHEMA_CHANGE: i32 = 5;
 }
 
 /// The client's knowledge of the columns of a result.
 #[derive(Debug, Clone, Default)]
-pub struct KnownColumns {
+pub(super) struct KnownColumns {
     /// The client wants no metadata of the columns.
     pub is_skipped: bool,
     /// The id of the new columns, if the client knows other ones (version 5).
@@ -27,7 +27,7 @@ pub struct KnownColumns {
 }
 
 /// Returns the body of a RESULT.
-pub fn write_outcome(outcome: &Outcome, known: &KnownColumns, version: ProtocolVersion) -> BytesMut {
+pub(super) fn write_outcome(outcome: &Outcome, known: &KnownColumns, version: ProtocolVersion) -> BytesMut {
     let mut body = BytesMut::new();
     let mut writer = BodyWriter::new(&mut body, version);
     match outcome {
@@ -73,7 +73,7 @@ fn write_rows(writer: &mut BodyWriter<'_>, rows: &ResultSet, known: &KnownColumn
 }
 
 /// Returns the body of the RESULT of PREPARE.
-pub fn write_prepared(id: StatementId, prepared: &Prepared, version: ProtocolVersion) -> BytesMut {
+pub(super) fn write_prepared(id: StatementId, prepared: &Prepared, version: ProtocolVersion) -> BytesMut {
     let mut body = BytesMut::new();
     let mut writer = BodyWriter::new(&mut body, version);
     writer.i32(kind::PREPARED);

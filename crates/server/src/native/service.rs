@@ -29,7 +29,7 @@ pub struct NativeService {
 }
 
 /// The session of one statement: its version of the protocol, keyspace and user.
-pub struct StatementContext {
+pub(super) struct StatementContext {
     version: ProtocolVersion,
     keyspace: Option<Arc<str>>,
     user: Option<Arc<User>>,

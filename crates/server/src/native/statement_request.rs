@@ -17,7 +17,7 @@ use wire::limits::NATIVE_FRAME_BYTES_MAX;
 use wire::native::{BodyReader, Compression, Frame, RequestCode};
 
 /// A request with a statement.
-pub struct StatementRequest<'a> {
+pub(super) struct StatementRequest<'a> {
     pub service: &'a NativeService,
     pub identity: &'a Identity,
     pub code: RequestCode,
@@ -29,7 +29,7 @@ pub struct StatementRequest<'a> {
 
 impl StatementRequest<'_> {
     /// Returns Cassandra's words for the kind of request.
-    pub fn kind(&self) -> &'static str {
+    pub(super) fn kind(&self) -> &'static str {
         match self.code {
             RequestCode::Query => "Execute CQL3 query",
             RequestCode::Prepare => "Preparing CQL3 query",
@@ -39,12 +39,12 @@ impl StatementRequest<'_> {
     }
 
     /// Returns the length of the body: decompressed, if it could be.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.body.get().map_or(self.frame.body.len(), BodyReader::bytes_left)
     }
 
     /// Decompresses the body and runs its statement.
-    pub async fn run(&self, tracer: &Tracer<'_>) -> Result<StatementReply, FailedStatement> {
+    pub(super) async fn run(&self, tracer: &Tracer<'_>) -> Result<StatementReply, FailedStatement> {
         let (frame, compression) = (self.frame, self.compression);
         let body = meter::retried(|| open_body(frame, compression, NATIVE_FRAME_BYTES_MAX)).await?;
         self.run_statement(self.body.get_or_init(|| body).clone(), tracer).await

@@ -18,7 +18,7 @@ use cql_syntax::BatchKind;
 use wire::native::{BodyReader, RequestCode};
 
 /// The result of a statement.
-pub struct StatementReply {
+pub(super) struct StatementReply {
     /// The body of a RESULT.
     pub body: BytesMut,
     /// Warnings for the client.

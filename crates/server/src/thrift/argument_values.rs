@@ -14,7 +14,7 @@ use wire::thrift::{Reader, TType, WireError};
 
 /// Returns the arguments of a call by their names. Arguments that cannot be read are left out. `keyspace` is the
 /// session's.
-pub fn shown_arguments(
+pub(super) fn shown_arguments(
     method: &Method,
     args: &Args<'_>,
     catalog: &Catalog,

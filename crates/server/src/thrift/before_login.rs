@@ -40,7 +40,7 @@ const PROPERTIES: [&[u8]; 3] = [b"cluster name", b"version", b"token map"];
 
 /// Refuses a call of a client that has not logged in, if the call needs a login. This does not depend on keyspaces in the
 /// arguments, so the error does not reveal which keyspaces exist.
-pub fn check_login(
+pub(super) fn check_login(
     database: &Arc<Database>,
     session: &Session,
     method: &Method,

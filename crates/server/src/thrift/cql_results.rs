@@ -17,7 +17,7 @@ const VOID: i32 = 2;
 const UTF8: &[u8] = b"UTF8Type";
 
 /// Writes a CqlResult in field 0.
-pub fn write_outcome(writer: &mut Writer<'_>, outcome: &Outcome) {
+pub(super) fn write_outcome(writer: &mut Writer<'_>, outcome: &Outcome) {
     writer.field_struct(0);
     match outcome {
         Outcome::Rows(rows) => write_rows(writer, rows),
@@ -69,7 +69,7 @@ fn write_types(writer: &mut Writer<'_>, field: i16, types: &BTreeMap<impl AsRef<
 }
 
 /// Writes a CqlPreparedResult in field 0.
-pub fn write_prepared(writer: &mut Writer<'_>, id: i32, markers: &[MarkerSpec]) {
+pub(super) fn write_prepared(writer: &mut Writer<'_>, id: i32, markers: &[MarkerSpec]) {
     let count = markers.len();
     writer.field_struct(0);
     writer.field_i32(1, id);
@@ -82,7 +82,7 @@ pub fn write_prepared(writer: &mut Writer<'_>, id: i32, markers: &[MarkerSpec]) 
 }
 
 /// Writes a CqlResult of CQL 2 in field 0. In 0.8 it has no metadata.
-pub fn write_cql2_outcome(writer: &mut Writer<'_>, outcome: &Cql2Outcome, release: Release) {
+pub(super) fn write_cql2_outcome(writer: &mut Writer<'_>, outcome: &Cql2Outcome, release: Release) {
     writer.field_struct(0);
     match outcome {
         Cql2Outcome::Rows(rows) => write_cql2_rows(writer, rows, release),
@@ -121,7 +121,7 @@ fn write_cql2_rows(writer: &mut Writer<'_>, rows: &Cql2Result, release: Release)
 }
 
 /// Writes a CqlPreparedResult of CQL 2 in field 0. CQL 2 knows neither names nor types of markers.
-pub fn write_cql2_prepared(writer: &mut Writer<'_>, id: i32, markers: usize) {
+pub(super) fn write_cql2_prepared(writer: &mut Writer<'_>, id: i32, markers: usize) {
     writer.field_struct(0);
     writer.field_i32(1, id);
     writer.field_i32(2, i32::try_from(markers).unwrap_or(i32::MAX));

@@ -114,7 +114,7 @@ impl From<WireError> for Failure {
 }
 
 /// Writes the reply of a failed call. `throws` has the method's exceptions by field id.
-pub fn write_failure(
+pub(super) fn write_failure(
     writer: &mut Writer<'_>,
     method: &str,
     seqid: i32,

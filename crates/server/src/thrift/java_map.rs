@@ -7,12 +7,12 @@
 use bytes::Bytes;
 
 /// Sorts pairs in the iteration order of a Java map with text keys.
-pub fn in_java_order<T>(pairs: Vec<(Bytes, T)>) -> Vec<(Bytes, T)> {
+pub(super) fn in_java_order<T>(pairs: Vec<(Bytes, T)>) -> Vec<(Bytes, T)> {
     by_bucket(pairs, string_hash)
 }
 
 /// Sorts pairs in the iteration order of a Java map with `ByteBuffer` keys.
-pub fn in_buffer_order<T>(pairs: Vec<(Bytes, T)>) -> Vec<(Bytes, T)> {
+pub(super) fn in_buffer_order<T>(pairs: Vec<(Bytes, T)>) -> Vec<(Bytes, T)> {
     by_bucket(pairs, buffer_hash)
 }
 

@@ -25,7 +25,7 @@ use db::faults::RequestOrigin;
 const LOST: &str = "the call before this one could not be read, and a 0.7 server fails the next call, too";
 
 /// A call of a method, with the session that it comes from.
-pub struct MethodCall<'a> {
+pub(super) struct MethodCall<'a> {
     pub service: &'a Service,
     pub session: &'a mut Session,
     pub method: &'static Method,
@@ -60,7 +60,7 @@ impl RequestSource for MethodCall<'_> {
 
 impl MethodCall<'_> {
     /// Refuses the call after one that 0.7 could not read, and a call without the login that it needs.
-    pub fn check(&mut self) -> Result<(), Failure> {
+    pub(super) fn check(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.session.has_lost_its_place) {
             return Err(Failure::Protocol(LOST.to_owned()));
         }
@@ -68,13 +68,17 @@ impl MethodCall<'_> {
     }
 
     /// Returns the meter of the call. A wait for the permit does not count against the time limit.
-    pub fn meter(&mut self, permit: Option<RequestPermit>, began: Instant) -> Arc<RequestMeter> {
+    pub(super) fn meter(&mut self, permit: Option<RequestPermit>, began: Instant) -> Arc<RequestMeter> {
         let began = if permit.is_some() { Instant::now() } else { began };
         self.session.meter.begin(&self.service.limits, permit, began)
     }
 
     /// Runs the call, and adds arguments and result to it if it is watched.
-    pub async fn run(&mut self, observed: &ObservedRequest<'_>, out: &mut BytesMut) -> Result<(), Failure> {
+    pub(super) async fn run(
+        &mut self,
+        observed: &ObservedRequest<'_>,
+        out: &mut BytesMut,
+    ) -> Result<(), Failure> {
         let start = out.len();
         observed.note_start(self);
         let outcome = self.run_on_newest(out).await;
@@ -103,7 +107,7 @@ impl MethodCall<'_> {
     }
 
     /// Remembers that the call could not be read, if the release then fails at the next call.
-    pub fn note_lost_place(&mut self, failure: &Failure) {
+    pub(super) fn note_lost_place(&mut self, failure: &Failure) {
         if self.behaviour().wire.loses_its_place && matches!(failure, Failure::Protocol(text) if text != LOST)
         {
             self.session.has_lost_its_place = true;

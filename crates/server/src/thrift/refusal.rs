@@ -42,7 +42,7 @@ pub fn refuse_overloaded(
 /// # Errors
 ///
 /// If the reply is too long for its transport.
-pub fn refuse_call(
+pub(super) fn refuse_call(
     header: &MessageHeader<'_>,
     transport: Transport,
     method: &Method,
@@ -76,7 +76,7 @@ pub fn refuse_long(
 /// # Errors
 ///
 /// If the reply is too long for its transport.
-pub fn refuse_message(
+pub(super) fn refuse_message(
     header: &MessageHeader<'_>,
     transport: Transport,
     error: ApplicationError,

@@ -43,7 +43,7 @@ pub fn request_slots() -> &'static [RequestSlot] {
 }
 
 /// Returns the number of the slot of a row of the method table.
-pub fn slot_of(method: &'static Method) -> usize {
+pub(super) fn slot_of(method: &'static Method) -> usize {
     SLOTS.by_row.get(&std::ptr::from_ref(method).addr()).copied().unwrap_or(UNKNOWN.number)
 }
 

@@ -6,7 +6,7 @@ use wire::thrift::interface::{Type, declarations};
 use wire::thrift::{Reader, TType, WireError};
 
 /// Returns the size of the result in a reply, which begins with field 0; `None` for a result without data.
-pub fn result_size(method: &str, reply: &[u8]) -> Option<JournalResult> {
+pub(super) fn result_size(method: &str, reply: &[u8]) -> Option<JournalResult> {
     let declared = declarations(method.as_bytes()).last()?;
     let result = declared.result.as_ref()?;
     let mut reader = Reader::over(reply);

@@ -13,7 +13,7 @@ fn is_counter(cell: &Cell, release: Release) -> bool {
 }
 
 /// Writes a Column.
-pub fn write_column(writer: &mut Writer<'_>, cell: &Cell) {
+pub(super) fn write_column(writer: &mut Writer<'_>, cell: &Cell) {
     writer.field_string(1, &cell.name);
     writer.field_string(2, &cell.value);
     writer.field_i64(3, cell.timestamp);
@@ -57,7 +57,7 @@ fn write_super(writer: &mut Writer<'_>, super_column: &SuperColumn, release: Rel
 }
 
 /// Writes a ColumnOrSuperColumn, without fields if nothing was found.
-pub fn write_found(writer: &mut Writer<'_>, found: Option<&GetResult>, release: Release) {
+pub(super) fn write_found(writer: &mut Writer<'_>, found: Option<&GetResult>, release: Release) {
     match found {
         None => {}
         Some(GetResult::Column(cell)) => write_one(writer, cell, release),
@@ -67,7 +67,7 @@ pub fn write_found(writer: &mut Writer<'_>, found: Option<&GetResult>, release: 
 }
 
 /// Writes a list of ColumnOrSuperColumn.
-pub fn write_columns(writer: &mut Writer<'_>, columns: &RowColumns, release: Release) {
+pub(super) fn write_columns(writer: &mut Writer<'_>, columns: &RowColumns, release: Release) {
     writer.list_begin(TType::Struct, columns.len());
     match columns {
         RowColumns::Cells(cells) => {
@@ -86,7 +86,7 @@ pub fn write_columns(writer: &mut Writer<'_>, columns: &RowColumns, release: Rel
 }
 
 /// Writes a list of KeySlice in field 0.
-pub fn write_rows(writer: &mut Writer<'_>, rows: &[Row], release: Release) {
+pub(super) fn write_rows(writer: &mut Writer<'_>, rows: &[Row], release: Release) {
     writer.field_list(0, TType::Struct, rows.len());
     for row in rows {
         writer.field_string(1, &row.key);

@@ -26,7 +26,7 @@ fn text_map(reader: &mut Reader<'_>) -> Result<BTreeMap<String, String>, Failure
 }
 
 /// Reads a KsDef.
-pub fn keyspace(reader: &mut Reader<'_>) -> Result<KsRequest, Failure> {
+pub(super) fn keyspace(reader: &mut Reader<'_>) -> Result<KsRequest, Failure> {
     let mut request = KsRequest::default();
     let (mut name, mut class, mut families) = (None, None, None);
     while let Some((ttype, id)) = reader.field_begin()? {
@@ -47,7 +47,7 @@ pub fn keyspace(reader: &mut Reader<'_>) -> Result<KsRequest, Failure> {
 }
 
 /// Reads a CfDef.
-pub fn column_family(reader: &mut Reader<'_>) -> Result<CfRequest, Failure> {
+pub(super) fn column_family(reader: &mut Reader<'_>) -> Result<CfRequest, Failure> {
     let mut request = CfRequest::default();
     let (mut keyspace, mut name) = (None, None);
     while let Some((ttype, id)) = reader.field_begin()? {
@@ -130,7 +130,7 @@ fn write_text_map(writer: &mut Writer<'_>, id: i16, options: &BTreeMap<String, S
 
 /// Writes a KsDef with its stop. Field 4 is written for all releases: 0.7 requires it, later clients treat it as
 /// optional or skip it.
-pub fn write_keyspace(writer: &mut Writer<'_>, keyspace: &KeyspaceDef, release: Release) {
+pub(super) fn write_keyspace(writer: &mut Writer<'_>, keyspace: &KeyspaceDef, release: Release) {
     let rules = &Behaviour::of(release).schema;
     writer.field_string(1, keyspace.name.as_bytes());
     writer.field_string(2, keyspace.modern_strategy_class().as_bytes());

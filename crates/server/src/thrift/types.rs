@@ -103,11 +103,11 @@ pub(super) fn map<'a, T>(
 }
 
 /// Reads a list of binaries or strings.
-pub fn byte_strings(reader: &mut Reader<'_>) -> Result<Vec<Bytes>, Failure> {
+pub(super) fn byte_strings(reader: &mut Reader<'_>) -> Result<Vec<Bytes>, Failure> {
     list(reader, TType::String, |reader| Ok(reader.bytes()?))
 }
 
-pub fn column_parent(reader: &mut Reader<'_>) -> Result<ColumnParent, Failure> {
+pub(super) fn column_parent(reader: &mut Reader<'_>) -> Result<ColumnParent, Failure> {
     let (mut column_family, mut super_column) = (None, None);
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
@@ -120,7 +120,7 @@ pub fn column_parent(reader: &mut Reader<'_>) -> Result<ColumnParent, Failure> {
     Ok(ColumnParent { column_family, super_column })
 }
 
-pub fn column_path(reader: &mut Reader<'_>) -> Result<ColumnPath, Failure> {
+pub(super) fn column_path(reader: &mut Reader<'_>) -> Result<ColumnPath, Failure> {
     let (mut column_family, mut super_column, mut column) = (None, None, None);
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
@@ -151,7 +151,7 @@ fn slice_range(reader: &mut Reader<'_>) -> Result<RequestedRange, Failure> {
     Ok(RequestedRange { start, finish, reversed, count })
 }
 
-pub fn slice_predicate(reader: &mut Reader<'_>) -> Result<SlicePredicate, Failure> {
+pub(super) fn slice_predicate(reader: &mut Reader<'_>) -> Result<SlicePredicate, Failure> {
     let mut predicate = SlicePredicate::default();
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
@@ -163,7 +163,7 @@ pub fn slice_predicate(reader: &mut Reader<'_>) -> Result<SlicePredicate, Failur
     Ok(predicate)
 }
 
-pub fn key_range(reader: &mut Reader<'_>) -> Result<KeyRange, Failure> {
+pub(super) fn key_range(reader: &mut Reader<'_>) -> Result<KeyRange, Failure> {
     let mut range = KeyRange {
         start_key: None,
         end_key: None,
@@ -211,7 +211,7 @@ fn index_expression(reader: &mut Reader<'_>) -> Result<IndexExpression, Failure>
     Ok(IndexExpression { column_name, operator, value })
 }
 
-pub fn index_clause(reader: &mut Reader<'_>) -> Result<IndexClause, Failure> {
+pub(super) fn index_clause(reader: &mut Reader<'_>) -> Result<IndexClause, Failure> {
     let (mut expressions, mut start_key, mut count) = (None, None, 100);
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
@@ -227,12 +227,12 @@ pub fn index_clause(reader: &mut Reader<'_>) -> Result<IndexClause, Failure> {
 }
 
 /// Reads a list of columns (2.0 and later). Missing values and timestamps are checked later.
-pub fn columns(reader: &mut Reader<'_>) -> Result<Vec<NewColumn>, Failure> {
+pub(super) fn columns(reader: &mut Reader<'_>) -> Result<Vec<NewColumn>, Failure> {
     list(reader, TType::Struct, |reader| column(reader, NEWEST))
 }
 
 /// Reads a CounterColumn.
-pub fn counter_column(reader: &mut Reader<'_>) -> Result<CounterColumn, Failure> {
+pub(super) fn counter_column(reader: &mut Reader<'_>) -> Result<CounterColumn, Failure> {
     let (mut name, mut delta) = (None, None);
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
@@ -273,7 +273,7 @@ fn column_slice(reader: &mut Reader<'_>) -> Result<(Bytes, Bytes), Failure> {
 }
 
 /// Reads a MultiSliceRequest. Returns the request and the number of its consistency level.
-pub fn multi_slice_request(reader: &mut Reader<'_>) -> Result<(MultiSliceRequest, i32), Failure> {
+pub(super) fn multi_slice_request(reader: &mut Reader<'_>) -> Result<(MultiSliceRequest, i32), Failure> {
     let (mut key, mut parent, mut slices) = (None, None, None);
     let (mut reversed, mut count, mut consistency) = (false, 1000, 1);
     while let Some((ttype, id)) = reader.field_begin()? {
@@ -295,7 +295,7 @@ pub fn multi_slice_request(reader: &mut Reader<'_>) -> Result<(MultiSliceRequest
 }
 
 /// Reads a Column to write. Up to 0.7 its value and timestamp are required.
-pub fn column(reader: &mut Reader<'_>, release: Release) -> Result<NewColumn, Failure> {
+pub(super) fn column(reader: &mut Reader<'_>, release: Release) -> Result<NewColumn, Failure> {
     let rules = &Behaviour::of(release).wire;
     let (mut name, mut value, mut timestamp, mut ttl_s) = (None, None, None, None);
     while let Some((ttype, id)) = reader.field_begin()? {
@@ -334,7 +334,7 @@ fn super_column(reader: &mut Reader<'_>, release: Release) -> Result<NewSuper, F
     Ok(NewSuper { name, columns })
 }
 
-pub fn column_or_super(reader: &mut Reader<'_>, release: Release) -> Result<ColumnOrSuper, Failure> {
+pub(super) fn column_or_super(reader: &mut Reader<'_>, release: Release) -> Result<ColumnOrSuper, Failure> {
     let mut either = ColumnOrSuper::default();
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
@@ -377,7 +377,7 @@ fn mutation(reader: &mut Reader<'_>, release: Release) -> Result<MutationRequest
 }
 
 /// Reads the map of `batch_insert`, from column family to columns.
-pub fn insert_map(
+pub(super) fn insert_map(
     reader: &mut Reader<'_>,
     release: Release,
 ) -> Result<Vec<(Bytes, Vec<ColumnOrSuper>)>, Failure> {
@@ -388,10 +388,10 @@ pub fn insert_map(
 }
 
 /// The value of a row key in `batch_mutate`: column families and their mutations.
-pub type FamilyMutations = Vec<(Bytes, Vec<MutationRequest>)>;
+pub(super) type FamilyMutations = Vec<(Bytes, Vec<MutationRequest>)>;
 
 /// Reads the map of `batch_mutate`, from row key to column family to mutations.
-pub fn mutation_map(
+pub(super) fn mutation_map(
     reader: &mut Reader<'_>,
     release: Release,
 ) -> Result<Vec<(Bytes, FamilyMutations)>, Failure> {
@@ -408,7 +408,7 @@ fn family_mutations(reader: &mut Reader<'_>, release: Release) -> Result<FamilyM
 }
 
 /// Reads an AuthenticationRequest: a map of text to text.
-pub fn credentials(reader: &mut Reader<'_>) -> Result<Vec<Credential>, Failure> {
+pub(super) fn credentials(reader: &mut Reader<'_>) -> Result<Vec<Credential>, Failure> {
     let mut found = None;
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {

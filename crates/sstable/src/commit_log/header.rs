@@ -55,7 +55,7 @@ pub(super) struct Dirty {
 
 impl Dirty {
     /// Reads the header beside a log.
-    pub fn beside(log: &Path) -> Dirty {
+    pub(super) fn beside(log: &Path) -> Dirty {
         let path = PathBuf::from(format!("{}.header", log.display()));
         let is_short = fs::metadata(&path).is_ok_and(|found| found.len() <= HEADER_BYTES_MAX);
         let content = if is_short { fs::read(&path).unwrap_or_default() } else { Vec::new() };
@@ -63,7 +63,7 @@ impl Dirty {
     }
 
     /// Whether the write of a column family that ends at a position is in no SSTable.
-    pub fn needs(&self, number: i32, end: u32) -> bool {
+    pub(super) fn needs(&self, number: i32, end: u32) -> bool {
         let Some(positions) = &self.positions else { return true };
         positions.get(&number).is_some_and(|position| end > *position)
     }

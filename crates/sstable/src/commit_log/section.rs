@@ -59,7 +59,7 @@ pub(super) enum Section {
 
 impl Sections {
     /// Reads the header of a file.
-    pub fn open(input: &mut Input, version: LogVersion) -> Result<Sections, SstableError> {
+    pub(super) fn open(input: &mut Input, version: LogVersion) -> Result<Sections, SstableError> {
         let number = input.u32()?;
         let id = input.i64()?;
         let (high, low) = halves(id);
@@ -89,17 +89,17 @@ impl Sections {
         Ok(Sections { id, compressor, start: 0, next: input.position(), logical: input.position() })
     }
 
-    pub fn id(&self) -> i64 {
+    pub(super) fn id(&self) -> i64 {
         self.id
     }
 
     /// Returns where the present section begins in the file.
-    pub fn start(&self) -> u64 {
+    pub(super) fn start(&self) -> u64 {
         self.start
     }
 
     /// Moves to the next section.
-    pub fn advance(&mut self, input: &mut Input) -> Result<Section, SstableError> {
+    pub(super) fn advance(&mut self, input: &mut Input) -> Result<Section, SstableError> {
         let end_of_all = Section::End { is_damaged: false };
         let position = self.next;
         self.start = position;

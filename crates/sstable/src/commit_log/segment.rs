@@ -67,7 +67,7 @@ enum ReadRecord {
 }
 
 impl LogSegment {
-    pub fn open(path: &Path) -> Result<LogSegment, SstableError> {
+    pub(super) fn open(path: &Path) -> Result<LogSegment, SstableError> {
         let mut file = Input::of_file(path)?;
         let (mut version, id) = LogVersion::of(path, &mut file)?;
         let sections = if version.has_sections() { Some(Sections::open(&mut file, version)?) } else { None };
@@ -100,20 +100,20 @@ impl LogSegment {
         })
     }
 
-    pub fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.file.path()
     }
 
-    pub fn version(&self) -> LogVersion {
+    pub(super) fn version(&self) -> LogVersion {
         self.version
     }
 
-    pub fn lost(&self) -> LostParts {
+    pub(super) fn lost(&self) -> LostParts {
         self.lost
     }
 
     /// Returns the next record; `None` at the end.
-    pub fn next_record(&mut self) -> Result<Option<LogRecord>, SstableError> {
+    pub(super) fn next_record(&mut self) -> Result<Option<LogRecord>, SstableError> {
         while !self.is_over {
             match self.read_record()? {
                 ReadRecord::Whole(mutation) => {

@@ -15,7 +15,7 @@ const JAVA_OBJECT: u32 = 0xaced_0005;
 
 /// The versions of commit logs, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LogVersion {
+pub(super) enum LogVersion {
     /// 0.4: the file has a header, and the records have no checksums. Only the records show the difference to the next one.
     Unchecked,
     /// 0.5 and 0.6: the file has a header.
@@ -36,7 +36,7 @@ pub enum LogVersion {
 
 impl LogVersion {
     /// Returns the version and the id of a file.
-    pub fn of(path: &Path, input: &mut Input) -> Result<(LogVersion, i64), SstableError> {
+    pub(super) fn of(path: &Path, input: &mut Input) -> Result<(LogVersion, i64), SstableError> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let numbers = name.strip_prefix("CommitLog-").and_then(|name| name.strip_suffix(".log"));
         let numbers: Vec<&str> = numbers.unwrap_or_default().split('-').collect();
@@ -60,7 +60,7 @@ impl LogVersion {
     }
 
     /// Returns the number of the version, which headers have from 2.1 on.
-    pub fn number(self) -> u32 {
+    pub(super) fn number(self) -> u32 {
         match self {
             LogVersion::Unchecked | LogVersion::Headed | LogVersion::Bare => 1,
             LogVersion::Two => 2,
@@ -72,7 +72,7 @@ impl LogVersion {
     }
 
     /// Whether the records of a file are in sections.
-    pub fn has_sections(self) -> bool {
+    pub(super) fn has_sections(self) -> bool {
         self >= LogVersion::Four
     }
 }

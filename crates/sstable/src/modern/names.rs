@@ -78,7 +78,7 @@ impl RowPlace {
     }
 
     /// Returns the super column and the name of a cell. `path` is its place in a complex column.
-    pub fn cell_name(
+    pub(super) fn cell_name(
         &self,
         layout: Layout,
         column: &StoredColumn,
@@ -101,7 +101,7 @@ impl RowPlace {
     }
 
     /// Returns the name of the row marker. `None` if rows of the layout have none.
-    pub fn marker_name(&self, layout: Layout) -> Option<Bytes> {
+    pub(super) fn marker_name(&self, layout: Layout) -> Option<Bytes> {
         if layout != Layout::Sparse {
             return None;
         }
@@ -111,7 +111,7 @@ impl RowPlace {
     }
 
     /// Returns the deletion of the row.
-    pub fn row_deletion(&self, layout: Layout, deletion: DeletionTime) -> Atom {
+    pub(super) fn row_deletion(&self, layout: Layout, deletion: DeletionTime) -> Atom {
         let RowPlace::Row(values) = self else {
             // A static row is deleted with all of its cells.
             return Atom::Range(ended(&self.prefix(), deletion));
@@ -132,7 +132,12 @@ impl RowPlace {
     }
 
     /// Returns the deletion of a complex column.
-    pub fn complex_deletion(&self, layout: Layout, column: &StoredColumn, deletion: DeletionTime) -> Atom {
+    pub(super) fn complex_deletion(
+        &self,
+        layout: Layout,
+        column: &StoredColumn,
+        deletion: DeletionTime,
+    ) -> Atom {
         if layout == Layout::Super {
             return Atom::SuperDeletion { name: self.first(), deletion };
         }

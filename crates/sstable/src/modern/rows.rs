@@ -25,12 +25,12 @@ use base::schema::Layout;
 
 /// Flags of a cell.
 mod cell_flags {
-    pub const DELETED: u8 = 0x01;
-    pub const EXPIRING: u8 = 0x02;
-    pub const EMPTY_VALUE: u8 = 0x04;
-    pub const ROW_TIMESTAMP: u8 = 0x08;
-    pub const ROW_TTL: u8 = 0x10;
-    pub const ALL: u8 = DELETED | EXPIRING | EMPTY_VALUE | ROW_TIMESTAMP | ROW_TTL;
+    pub(super) const DELETED: u8 = 0x01;
+    pub(super) const EXPIRING: u8 = 0x02;
+    pub(super) const EMPTY_VALUE: u8 = 0x04;
+    pub(super) const ROW_TIMESTAMP: u8 = 0x08;
+    pub(super) const ROW_TTL: u8 = 0x10;
+    pub(super) const ALL: u8 = DELETED | EXPIRING | EMPTY_VALUE | ROW_TIMESTAMP | ROW_TTL;
 }
 
 /// Reads the rows of a file, one unit at a time.
@@ -95,7 +95,7 @@ struct OpenModernRow {
 
 impl ModernRows {
     /// Returns the rows from the position of the input on.
-    pub fn new(input: Input, header: RowHeader, layout: Layout) -> Result<ModernRows, SstableError> {
+    pub(crate) fn new(input: Input, header: RowHeader, layout: Layout) -> Result<ModernRows, SstableError> {
         let (partition, user_type_cells) = (None, 0);
         let mut rows = ModernRows { input, header, layout, partition, user_type_cells, has_sizes: true };
         rows.find_frozen_types()?;
@@ -116,12 +116,12 @@ impl ModernRows {
     }
 
     /// Returns the types of all columns.
-    pub fn header(&self) -> &RowHeader {
+    pub(crate) fn header(&self) -> &RowHeader {
         &self.header
     }
 
     /// Returns how cells are named.
-    pub fn layout(&self) -> Layout {
+    pub(crate) fn layout(&self) -> Layout {
         self.layout
     }
 
@@ -131,18 +131,18 @@ impl ModernRows {
     }
 
     /// Moves to the start of a partition.
-    pub fn seek(&mut self, position: u64) -> Result<(), SstableError> {
+    pub(crate) fn seek(&mut self, position: u64) -> Result<(), SstableError> {
         self.partition = None;
         self.input.seek(position)
     }
 
     /// Returns the content of the file.
-    pub fn input(&self) -> &Input {
+    pub(crate) fn input(&self) -> &Input {
         &self.input
     }
 
     /// Returns the content of the file. Reading from it ends the present partition: see [`ModernRows::seek`].
-    pub fn input_mut(&mut self) -> &mut Input {
+    pub(crate) fn input_mut(&mut self) -> &mut Input {
         &mut self.input
     }
 
@@ -175,7 +175,7 @@ impl ModernRows {
     }
 
     /// Returns the next unit. `None` at the end of the file.
-    pub fn next_unit(&mut self) -> Result<Option<Unit>, SstableError> {
+    pub(crate) fn next_unit(&mut self) -> Result<Option<Unit>, SstableError> {
         let Some(mut partition) = self.partition.take() else { return self.begin_partition() };
         let read = self.in_partition(&mut partition).map_err(|error| error.in_row(&partition.key));
         if !matches!(read, Ok(Unit::EndOfRow) | Err(_)) {

@@ -25,12 +25,12 @@ use base::util::hex;
 /// Flags of an update.
 mod update_flags {
     /// There are no changes.
-    pub const EMPTY: u8 = 0x01;
+    pub(super) const EMPTY: u8 = 0x01;
     /// The partition was deleted.
-    pub const DELETION: u8 = 0x04;
-    pub const STATIC_ROW: u8 = 0x08;
-    pub const COUNT: u8 = 0x10;
-    pub const ALL: u8 = EMPTY | DELETION | STATIC_ROW | COUNT;
+    pub(super) const DELETION: u8 = 0x04;
+    pub(super) const STATIC_ROW: u8 = 0x08;
+    pub(super) const COUNT: u8 = 0x10;
+    pub(super) const ALL: u8 = EMPTY | DELETION | STATIC_ROW | COUNT;
 }
 
 /// The columns of a column family's table in the schema.

@@ -12,25 +12,25 @@ use base::model::DeletionTime;
 /// Flags of a row or of a bound of a range tombstone.
 pub(super) mod row_flags {
     /// Ends the partition.
-    pub const END: u8 = 0x01;
+    pub(crate) const END: u8 = 0x01;
     /// A bound of a range tombstone, and not a row.
-    pub const MARKER: u8 = 0x02;
+    pub(crate) const MARKER: u8 = 0x02;
     /// The row has a timestamp of its own: CQL's row marker.
-    pub const TIMESTAMP: u8 = 0x04;
+    pub(crate) const TIMESTAMP: u8 = 0x04;
     /// The row marker expires.
-    pub const TTL: u8 = 0x08;
+    pub(crate) const TTL: u8 = 0x08;
     /// The row was deleted.
-    pub const DELETION: u8 = 0x10;
+    pub(crate) const DELETION: u8 = 0x10;
     /// The row has all columns of the file.
-    pub const ALL_COLUMNS: u8 = 0x20;
+    pub(crate) const ALL_COLUMNS: u8 = 0x20;
     /// Complex columns have deletions.
-    pub const COMPLEX_DELETION: u8 = 0x40;
+    pub(crate) const COMPLEX_DELETION: u8 = 0x40;
     /// A second byte of flags follows.
-    pub const EXTENDED: u8 = 0x80;
+    pub(crate) const EXTENDED: u8 = 0x80;
     /// In the second byte: the static row.
-    pub const STATIC: u8 = 0x01;
+    pub(crate) const STATIC: u8 = 0x01;
     /// In the second byte: the deletion is shadowed by newer cells, in materialized views.
-    pub const SHADOWABLE: u8 = 0x02;
+    pub(crate) const SHADOWABLE: u8 = 0x02;
 }
 
 /// Clustering values that share one bit field of null and empty values.

@@ -55,7 +55,7 @@ struct OpenSuper {
 impl OldRows {
     /// Returns the rows from the position of the input on. Reads rows ahead to find out whether they have super columns,
     /// if `has_supers` is `None`.
-    pub fn new(
+    pub(crate) fn new(
         input: Input,
         format: Format,
         keys: KeyReader,
@@ -72,28 +72,28 @@ impl OldRows {
     }
 
     /// Moves to the start of a row.
-    pub fn seek(&mut self, position: u64) -> Result<(), SstableError> {
+    pub(crate) fn seek(&mut self, position: u64) -> Result<(), SstableError> {
         self.row = None;
         self.input.seek(position)
     }
 
     /// Returns the content of the file.
-    pub fn input(&self) -> &Input {
+    pub(crate) fn input(&self) -> &Input {
         &self.input
     }
 
     /// Returns the content of the file. Reading from it ends the present row: see [`OldRows::seek`].
-    pub fn input_mut(&mut self) -> &mut Input {
+    pub(crate) fn input_mut(&mut self) -> &mut Input {
         &mut self.input
     }
 
     /// Reads the key of the row at the position of the input.
-    pub fn read_key(&mut self) -> Result<Bytes, SstableError> {
+    pub(crate) fn read_key(&mut self) -> Result<Bytes, SstableError> {
         self.keys.read(&mut self.input)
     }
 
     /// Returns the next unit. `None` at the end of the file.
-    pub fn next_unit(&mut self) -> Result<Option<Unit>, SstableError> {
+    pub(crate) fn next_unit(&mut self) -> Result<Option<Unit>, SstableError> {
         match self.row.take() {
             None => self.begin_row(),
             Some(mut row) => {
@@ -268,7 +268,7 @@ impl OldRows {
     }
 
     /// Returns where the row ends that begins at a position, if the file has its size.
-    pub fn end_of_row(&mut self, position: u64) -> Option<u64> {
+    pub(crate) fn end_of_row(&mut self, position: u64) -> Option<u64> {
         self.seek(position).ok()?;
         self.read_key().ok()?;
         let size = u64::try_from(self.read_size().ok()??).ok()?;

@@ -43,12 +43,12 @@ pub(super) struct TextForm {
 }
 
 impl TextForm {
-    pub fn new(shown_as: Option<ShownAs>) -> TextForm {
+    pub(super) fn new(shown_as: Option<ShownAs>) -> TextForm {
         TextForm { shown_as, width: 0 }
     }
 
     /// Returns the first line of a row.
-    pub fn row(&self, key: &Bytes, deletion: DeletionTime) -> String {
+    pub(super) fn row(&self, key: &Bytes, deletion: DeletionTime) -> String {
         let mut line = match &self.shown_as {
             None => format!("row key {}", text(key)),
             Some(ShownAs { types, table, .. }) => {
@@ -64,7 +64,7 @@ impl TextForm {
     }
 
     /// Returns the line of a cell, counter or deletion.
-    pub fn atom(&mut self, atom: &Atom) -> String {
+    pub(super) fn atom(&mut self, atom: &Atom) -> String {
         let right = self.right(atom);
         let Some(shown_as) = &self.shown_as else { return format!("  {right}") };
         let left = shown_as.left(atom);

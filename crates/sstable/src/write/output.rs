@@ -9,48 +9,48 @@ pub(super) struct FileOutput {
 }
 
 impl FileOutput {
-    pub fn put(&mut self, bytes: &[u8]) {
+    pub(super) fn put(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    pub fn u8(&mut self, number: u8) {
+    pub(super) fn u8(&mut self, number: u8) {
         self.bytes.push(number);
     }
 
-    pub fn i32(&mut self, number: i32) {
+    pub(super) fn i32(&mut self, number: i32) {
         self.put(&number.to_be_bytes());
     }
 
-    pub fn u32(&mut self, number: u32) {
+    pub(super) fn u32(&mut self, number: u32) {
         self.put(&number.to_be_bytes());
     }
 
-    pub fn i64(&mut self, number: i64) {
+    pub(super) fn i64(&mut self, number: i64) {
         self.put(&number.to_be_bytes());
     }
 
-    pub fn f64(&mut self, number: f64) {
+    pub(super) fn f64(&mut self, number: f64) {
         self.put(&number.to_be_bytes());
     }
 
     /// Appends a variable-length number.
-    pub fn vint(&mut self, number: u64) {
+    pub(super) fn vint(&mut self, number: u64) {
         push_vint(number, &mut self.bytes);
     }
 
     /// Appends a signed variable-length number.
-    pub fn signed_vint(&mut self, number: i64) {
+    pub(super) fn signed_vint(&mut self, number: i64) {
         push_signed_vint(number, &mut self.bytes);
     }
 
     /// Appends bytes behind their length as a variable-length number.
-    pub fn vint_bytes(&mut self, bytes: &[u8]) {
+    pub(super) fn vint_bytes(&mut self, bytes: &[u8]) {
         self.vint(bytes.len() as u64);
         self.put(bytes);
     }
 
     /// Appends bytes behind two bytes with their length. Longer ones than that are refused before.
-    pub fn short_bytes(&mut self, bytes: &[u8]) {
+    pub(super) fn short_bytes(&mut self, bytes: &[u8]) {
         self.put(&u16::try_from(bytes.len()).unwrap_or(u16::MAX).to_be_bytes());
         self.put(bytes);
     }

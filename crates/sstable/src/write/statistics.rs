@@ -34,7 +34,7 @@ pub(super) struct Baselines {
 
 impl Baselines {
     /// Looks at all times of a table.
-    pub fn of(partitions: &[Partition]) -> Baselines {
+    pub(super) fn of(partitions: &[Partition]) -> Baselines {
         let mut found = Baselines {
             timestamps: None,
             deletion_times: None,
@@ -107,22 +107,27 @@ impl Baselines {
         self.deletion_times.map_or(DELETION_EPOCH_S, |(least, _)| least)
     }
 
-    pub fn put_timestamp(&self, timestamp: i64, out: &mut FileOutput) {
+    pub(super) fn put_timestamp(&self, timestamp: i64, out: &mut FileOutput) {
         out.vint(timestamp.wrapping_sub(self.least_timestamp()).cast_unsigned());
     }
 
-    pub fn put_deletion_time(&self, at_s: i32, out: &mut FileOutput) {
+    pub(super) fn put_deletion_time(&self, at_s: i32, out: &mut FileOutput) {
         // As wide as a long of Java, whose sign is extended.
         out.vint(i64::from(at_s.wrapping_sub(self.least_deletion_time())).cast_unsigned());
     }
 
-    pub fn put_deletion(&self, deletion: DeletionTime, out: &mut FileOutput) {
+    pub(super) fn put_deletion(&self, deletion: DeletionTime, out: &mut FileOutput) {
         self.put_timestamp(deletion.marked_for_delete_at, out);
         self.put_deletion_time(deletion.local_deletion_time, out);
     }
 
     /// Returns the component. `sizes` are the sizes of the partitions in bytes.
-    pub fn statistics(&self, columns: &WrittenColumns, partitioner: &str, sizes: &[u64]) -> FileOutput {
+    pub(super) fn statistics(
+        &self,
+        columns: &WrittenColumns,
+        partitioner: &str,
+        sizes: &[u64],
+    ) -> FileOutput {
         let mut validation = FileOutput::default();
         validation.short_bytes(partitioner.as_bytes());
         validation.f64(FILTER_RATE);

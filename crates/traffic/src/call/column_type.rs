@@ -8,7 +8,7 @@ use wire::native::BodyReader;
 const DEPTH_MAX: usize = 32;
 
 /// Reads a type and returns it as CQL writes it. A custom type is its class.
-pub fn read_type(body: &mut BodyReader) -> Result<String, CallError> {
+pub(super) fn read_type(body: &mut BodyReader) -> Result<String, CallError> {
     type_within(body, DEPTH_MAX)
 }
 

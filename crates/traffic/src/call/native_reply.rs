@@ -9,10 +9,10 @@ use wire::native::{BodyReader, ProtocolVersion, flag};
 
 /// The flags of a result's metadata.
 mod metadata_flag {
-    pub const GLOBAL_TABLE: u32 = 0x01;
-    pub const MORE_PAGES: u32 = 0x02;
-    pub const NO_METADATA: u32 = 0x04;
-    pub const CHANGED: u32 = 0x08;
+    pub(super) const GLOBAL_TABLE: u32 = 0x01;
+    pub(super) const MORE_PAGES: u32 = 0x02;
+    pub(super) const NO_METADATA: u32 = 0x04;
+    pub(super) const CHANGED: u32 = 0x08;
 }
 
 /// A reply, decoded.

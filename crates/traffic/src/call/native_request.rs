@@ -14,10 +14,10 @@ use wire::native::{BodyReader, ProtocolVersion, RequestCode, flag};
 
 /// The flags of a statement's parameters.
 mod parameter_flag {
-    pub const VALUES: u32 = 0x01;
-    pub const PAGE_SIZE: u32 = 0x04;
-    pub const PAGING_STATE: u32 = 0x08;
-    pub const NAMES: u32 = 0x40;
+    pub(super) const VALUES: u32 = 0x01;
+    pub(super) const PAGE_SIZE: u32 = 0x04;
+    pub(super) const PAGING_STATE: u32 = 0x08;
+    pub(super) const NAMES: u32 = 0x40;
 }
 
 /// A request, decoded.

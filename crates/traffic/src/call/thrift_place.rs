@@ -11,7 +11,7 @@ use wire::thrift::interface::{Meaning, Method, Type, declarations};
 
 /// Where a call reads or writes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct ThriftPlace {
+pub(super) struct ThriftPlace {
     pub keyspace: Option<String>,
     pub family: Option<String>,
 }
@@ -61,7 +61,7 @@ fn has_types(declared: &Type, value: &Value) -> bool {
 }
 
 /// Returns the effect of a call. `statement` is the effect of its statement, if it has one.
-pub fn effect_of(method: &str, statement: Option<CallEffect>) -> CallEffect {
+pub(super) fn effect_of(method: &str, statement: Option<CallEffect>) -> CallEffect {
     let has_verb = |verbs: &[&str]| verbs.iter().any(|verb| method.starts_with(verb));
     match statement {
         Some(effect) => effect,
@@ -74,7 +74,7 @@ pub fn effect_of(method: &str, statement: Option<CallEffect>) -> CallEffect {
 }
 
 /// Returns the keyspace and the column family that the arguments name.
-pub fn place_of(method: &'static Method, fields: &Fields) -> ThriftPlace {
+pub(super) fn place_of(method: &'static Method, fields: &Fields) -> ThriftPlace {
     let mut place = ThriftPlace::default();
     let mut families = BTreeSet::new();
     for (id, value) in fields {

@@ -2,7 +2,7 @@
 
 /// Both runs so far, and the contents of the recording.
 #[derive(Debug, Clone, Copy)]
-pub struct Context {
+pub(crate) struct Context {
     pub recorded: RunSpan,
     pub candidate: RunSpan,
     /// Whether a statement has called `uuid()`.
@@ -13,7 +13,7 @@ pub struct Context {
 
 /// A span of time, in microseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RunSpan {
+pub(crate) struct RunSpan {
     pub from_us: i64,
     pub to_us: i64,
 }
@@ -25,32 +25,32 @@ const UUID_EPOCH_US: i64 = 12_219_292_800_000_000;
 
 impl RunSpan {
     /// Returns whether a time is within the span, as far as clocks agree.
-    pub fn has(self, at_us: i64) -> bool {
+    pub(crate) fn has(self, at_us: i64) -> bool {
         let (from, to) =
             (self.from_us.saturating_sub(CLOCKS_DIFFER_US), self.to_us.saturating_add(CLOCKS_DIFFER_US));
         (from..=to).contains(&at_us)
     }
 
     /// Returns its length in seconds, rounded up.
-    pub fn seconds(self) -> i64 {
+    pub(crate) fn seconds(self) -> i64 {
         self.to_us.saturating_sub(self.from_us).saturating_add(999_999) / 1_000_000
     }
 }
 
 impl Context {
     /// Returns whether both numbers are times of the run of their side, in microseconds.
-    pub fn are_times_us(&self, recorded: i64, candidate: i64) -> bool {
+    pub(crate) fn are_times_us(&self, recorded: i64, candidate: i64) -> bool {
         self.recorded.has(recorded) && self.candidate.has(candidate)
     }
 
     /// Returns whether both values are UUIDs with the time of the run of their side.
-    pub fn are_time_uuids(&self, recorded: &[u8], candidate: &[u8]) -> bool {
+    pub(crate) fn are_time_uuids(&self, recorded: &[u8], candidate: &[u8]) -> bool {
         let time = |uuid| time_of_uuid(uuid).unwrap_or(i64::MIN);
         self.are_times_us(time(recorded), time(candidate))
     }
 
     /// Returns whether both values are random UUIDs that the servers may have made.
-    pub fn are_random_uuids(&self, recorded: &[u8], candidate: &[u8]) -> bool {
+    pub(crate) fn are_random_uuids(&self, recorded: &[u8], candidate: &[u8]) -> bool {
         self.has_random_uuids && [recorded, candidate].into_iter().all(|uuid| version_of(uuid) == Some(4))
     }
 }

@@ -24,7 +24,7 @@ const COLUMNS: i16 = 13;
 const COLUMN_NAME: i16 = 1;
 
 /// Returns two answers without the parts that may differ, and adds the rules that account for them.
-pub fn without_what_differs(left: &Value, right: &Value, rules: &mut Vec<Rule>) -> (Value, Value) {
+pub(super) fn without_what_differs(left: &Value, right: &Value, rules: &mut Vec<Rule>) -> (Value, Value) {
     let ((left, left_rest), (right, right_rest)) =
         (ComparedKeyspaces::of(left), ComparedKeyspaces::of(right));
     for (differs, rule) in [

@@ -20,16 +20,16 @@ mod texts;
 mod thrift;
 mod tree;
 
-pub use context::{Context, RunSpan};
-pub use rule::Rule;
-pub use shown::shown;
+pub(crate) use context::{Context, RunSpan};
+pub(crate) use rule::Rule;
+pub(crate) use shown::shown;
 
 use super::call::{Answer, Call};
 use super::report::{CallDifference, CallOutcome, DifferenceKind};
 
 /// The result of comparing two replies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// The rules that were applied, each once.
     pub rules: Vec<Rule>,
     pub outcome: Compare,
@@ -37,7 +37,7 @@ pub struct Comparison {
 
 /// The result of a comparison of two replies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Compare {
+pub(crate) enum Compare {
     /// Equal, if there are rules by them.
     #[default]
     Equal,
@@ -47,7 +47,7 @@ pub enum Compare {
 
 /// A difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundDifference {
+pub(crate) struct FoundDifference {
     pub kind: DifferenceKind,
     /// The place in the reply; empty for the whole reply.
     pub path: String,
@@ -56,7 +56,7 @@ pub struct FoundDifference {
 }
 
 /// Why a call is not compared.
-pub const NO_RECORDED_ANSWER: &str = "the recording has no answer";
+pub(crate) const NO_RECORDED_ANSWER: &str = "the recording has no answer";
 
 impl FoundDifference {
     fn data(path: &str, recorded: Option<String>, candidate: Option<String>) -> FoundDifference {
@@ -70,18 +70,18 @@ impl FoundDifference {
 
 impl Comparison {
     /// Returns the names of the rules.
-    pub fn rule_names(&self) -> Vec<&'static str> {
+    pub(crate) fn rule_names(&self) -> Vec<&'static str> {
         self.rules.iter().map(|rule| rule.name()).collect()
     }
 
-    pub fn differs(&self) -> bool {
+    pub(crate) fn differs(&self) -> bool {
         matches!(self.outcome, Compare::Differs(_))
     }
 }
 
 impl Compare {
     /// Returns the outcome as reports have it.
-    pub fn outcome(&self) -> CallOutcome<'_> {
+    pub(crate) fn outcome(&self) -> CallOutcome<'_> {
         match self {
             Compare::Equal => CallOutcome::Equal,
             Compare::NotCompared(reason) => CallOutcome::NotCompared(reason),
@@ -96,7 +96,7 @@ impl Compare {
 }
 
 /// Compares the replies to a call. `None` means no reply.
-pub fn compare(
+pub(crate) fn compare(
     call: &Call,
     recorded: Option<&Answer>,
     candidate: Option<&Answer>,
@@ -127,7 +127,7 @@ pub fn compare(
 }
 
 /// Returns an answer as text, cut if it is long.
-pub fn shown_answer(answer: &Answer) -> String {
+pub(crate) fn shown_answer(answer: &Answer) -> String {
     match answer {
         Answer::Thrift(reply) => thrift::shown_reply(reply),
         Answer::Native(reply) => native::shown_reply(reply),

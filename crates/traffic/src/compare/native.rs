@@ -11,7 +11,7 @@ use crate::report::DifferenceKind;
 use base::schema::is_system_keyspace;
 
 /// Returns the difference of two replies, and adds the rules that were applied.
-pub fn difference(
+pub(super) fn difference(
     keyspace: Option<&str>,
     recorded: &NativeReply,
     candidate: &NativeReply,
@@ -114,7 +114,7 @@ fn error_name(code: u32) -> String {
 }
 
 /// Returns a reply as text: an error as `NAME: text`.
-pub fn shown_reply(reply: &NativeReply) -> String {
+pub(super) fn shown_reply(reply: &NativeReply) -> String {
     match &reply.content {
         ReplyContent::Error { code, text, .. } => format!("{}: {text}", error_name(*code)),
         ReplyContent::Ready => "READY".to_owned(),

@@ -2,7 +2,7 @@
 
 /// A rule. Each use is counted in the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rule {
+pub(crate) enum Rule {
     /// Maps and sets have no order.
     MapOrder,
     /// The server's clock set the time.
@@ -34,7 +34,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Rule; 14] = [
+    pub(crate) const ALL: [Rule; 14] = [
         Rule::MapOrder,
         Rule::ServerTime,
         Rule::TimeToLive,
@@ -52,7 +52,7 @@ impl Rule {
     ];
 
     /// Returns the name of the rule in reports.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Rule::MapOrder => "map-order",
             Rule::ServerTime => "server-time",
@@ -72,7 +72,7 @@ impl Rule {
     }
 
     /// Returns the meaning of the rule.
-    pub fn meaning(self) -> &'static str {
+    pub(crate) fn meaning(self) -> &'static str {
         match self {
             Rule::MapOrder => "maps, sets and lists of definitions have the same elements in another order",
             Rule::ServerTime => {

@@ -9,21 +9,21 @@ use crate::limits::REPORT_TEXT_CHARS_MAX;
 use base::util::hex;
 
 /// Returns a value as text: `[{1: "a", 3: 5}]`. Long values are cut.
-pub fn shown(value: &Value) -> String {
+pub(crate) fn shown(value: &Value) -> String {
     let mut out = String::new();
     write(value, &mut out);
     out
 }
 
 /// Returns bytes as text in quotes, or in hex.
-pub fn shown_bytes(bytes: &[u8]) -> String {
+pub(super) fn shown_bytes(bytes: &[u8]) -> String {
     let mut out = String::new();
     write_bytes(bytes, &mut out);
     out
 }
 
 /// Returns a value of a native result.
-pub fn shown_cell(cell: Option<&Bytes>) -> String {
+pub(super) fn shown_cell(cell: Option<&Bytes>) -> String {
     cell.map_or_else(|| "null".to_owned(), |bytes| shown_bytes(bytes))
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Returns a text without the printed fields of Java objects and their addresses. As recordings are compared, the text
 /// is cut off where the fields of an object begin.
-pub fn without_java_objects(text: &str) -> Cow<'_, str> {
+pub(super) fn without_java_objects(text: &str) -> Cow<'_, str> {
     let cut = [" Struct: ", "Deletion=Deletion("]
         .into_iter()
         .filter_map(|marker| text.find(marker).map(|at| at + marker.len()))

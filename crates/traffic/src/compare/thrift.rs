@@ -30,7 +30,7 @@ enum ThriftContent<'a> {
 }
 
 /// Returns the difference of two replies, and adds the rules that were applied.
-pub fn difference(
+pub(super) fn difference(
     call: &Call,
     recorded: &ThriftMessage,
     candidate: &ThriftMessage,
@@ -74,7 +74,7 @@ pub fn difference(
 }
 
 /// Returns a reply as text: an exception as `NAME: text`.
-pub fn shown_reply(reply: &ThriftMessage) -> String {
+pub(super) fn shown_reply(reply: &ThriftMessage) -> String {
     match content_of(reply) {
         ThriftContent::Result(None) => "nothing".to_owned(),
         ThriftContent::Result(Some(value)) => shown(value),

@@ -8,7 +8,7 @@ use super::{FoundDifference, Rule};
 use wire::thrift::interface::Meaning;
 
 /// Compares two trees. A rule may accept values that differ.
-pub struct TreeComparison<'a> {
+pub(super) struct TreeComparison<'a> {
     /// Returns the rule by which a field with this name may differ so.
     pub accepts: &'a dyn Fn(&str, &Value, &Value) -> Option<Rule>,
     pub rules: &'a mut Vec<Rule>,
@@ -23,7 +23,7 @@ struct ValuePlace<'a> {
 
 impl TreeComparison<'_> {
     /// Returns the first difference. Maps and sets are compared without order.
-    pub fn difference(
+    pub(super) fn difference(
         &mut self,
         recorded: &Value,
         candidate: &Value,

@@ -6,17 +6,18 @@ use crate::limits::{RECORDED_MESSAGE_BYTES_MAX, RECORDING_BLOCK_BYTES, RECORDING
 
 use super::event_codec::EVENT_OVERHEAD_MAX;
 
-pub const HEAD_BYTES: usize = 48;
+pub(super) const HEAD_BYTES: usize = 48;
 /// The first bytes of a block, and of the end of a complete file.
-pub const BLOCK_MARK: [u8; 4] = *b"TBLK";
-pub const END_MARK: [u8; 4] = *b"TEND";
+pub(super) const BLOCK_MARK: [u8; 4] = *b"TBLK";
+pub(super) const END_MARK: [u8; 4] = *b"TEND";
 
 /// Longest payload before compression, in bytes: a block is written once it has [`RECORDING_BLOCK_BYTES`].
-pub const PAYLOAD_BYTES_MAX: usize = RECORDING_BLOCK_BYTES + RECORDED_MESSAGE_BYTES_MAX + EVENT_OVERHEAD_MAX;
+pub(super) const PAYLOAD_BYTES_MAX: usize =
+    RECORDING_BLOCK_BYTES + RECORDED_MESSAGE_BYTES_MAX + EVENT_OVERHEAD_MAX;
 
 /// A block's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlockHead {
+pub(super) struct BlockHead {
     /// Whether this is the end of a file. Then `events` and the times cover the whole file.
     pub is_end: bool,
     pub events: u32,
@@ -31,7 +32,7 @@ pub struct BlockHead {
 }
 
 impl BlockHead {
-    pub fn encode(&self) -> [u8; HEAD_BYTES] {
+    pub(super) fn encode(&self) -> [u8; HEAD_BYTES] {
         let mut head = [0; HEAD_BYTES];
         let mut out = head.as_mut_slice();
         out.put_slice(if self.is_end { &END_MARK } else { &BLOCK_MARK });
@@ -49,7 +50,7 @@ impl BlockHead {
     }
 
     /// Returns the head; `None` if the bytes are not the head of a block, or if a length in it is impossible.
-    pub fn decode(bytes: &[u8; HEAD_BYTES]) -> Option<BlockHead> {
+    pub(super) fn decode(bytes: &[u8; HEAD_BYTES]) -> Option<BlockHead> {
         let u32_at =
             |at: usize| -> Option<u32> { Some(u32::from_be_bytes(*bytes.get(at..)?.first_chunk()?)) };
         let i64_at =
@@ -79,7 +80,7 @@ impl BlockHead {
     }
 
     /// Returns the bytes that follow the head.
-    pub fn content_bytes(&self) -> u64 {
+    pub(super) fn content_bytes(&self) -> u64 {
         u64::from(self.index_bytes) + u64::from(self.payload_bytes)
     }
 }

@@ -20,10 +20,10 @@ use super::number::{put_bytes, put_number, put_signed, take_byte, take_bytes, ta
 use crate::{Event, EventKind, Loss, LossReason, Protocol, Side};
 
 /// The most bytes that an event has besides its texts and its message.
-pub const EVENT_OVERHEAD_MAX: usize = 64;
+pub(super) const EVENT_OVERHEAD_MAX: usize = 64;
 
 /// Appends an event. `before_us` is the time of the event before.
-pub fn put_event(out: &mut impl BufMut, event: &Event, before_us: i64) {
+pub(super) fn put_event(out: &mut impl BufMut, event: &Event, before_us: i64) {
     let head = |out: &mut _, kind| {
         BufMut::put_u8(out, kind);
         put_signed(out, event.at_us.wrapping_sub(before_us));
@@ -68,7 +68,7 @@ pub fn put_event(out: &mut impl BufMut, event: &Event, before_us: i64) {
 
 /// Takes an event off the front; `None` if the bytes are not one. The message of the event is a copy, so that it does
 /// not keep its block in memory.
-pub fn take_event(rest: &mut &[u8], before_us: i64) -> Option<Event> {
+pub(super) fn take_event(rest: &mut &[u8], before_us: i64) -> Option<Event> {
     let kind = take_byte(rest)?;
     let at_us = before_us.wrapping_add(take_signed(rest)?);
     let connection = take_number(rest)?;

@@ -155,7 +155,7 @@ impl Labels {
 }
 
 /// Returns the id in the reply to `prepare_cql_query`: field 1 of the struct in field 0.
-pub fn thrift_id_of_reply(message: &[u8]) -> Option<&[u8]> {
+pub(crate) fn thrift_id_of_reply(message: &[u8]) -> Option<&[u8]> {
     let mut reader = Reader::over(message);
     MessageHeader::read(&mut reader).ok()?;
     match reader.field_begin().ok()?? {

@@ -3,9 +3,9 @@
 use bytes::BufMut;
 
 /// Bytes of the longest number.
-pub const NUMBER_BYTES_MAX: usize = 10;
+pub(super) const NUMBER_BYTES_MAX: usize = 10;
 
-pub fn put_number(out: &mut impl BufMut, mut number: u64) {
+pub(super) fn put_number(out: &mut impl BufMut, mut number: u64) {
     while number >= 0x80 {
         out.put_u8((number & 0x7f) as u8 | 0x80);
         number >>= 7;
@@ -14,17 +14,17 @@ pub fn put_number(out: &mut impl BufMut, mut number: u64) {
 }
 
 /// Writes a number that may be negative: 0, -1, 1, -2 and so on are written as 0, 1, 2, 3.
-pub fn put_signed(out: &mut impl BufMut, number: i64) {
+pub(super) fn put_signed(out: &mut impl BufMut, number: i64) {
     put_number(out, (number << 1 ^ number >> 63).cast_unsigned());
 }
 
-pub fn put_bytes(out: &mut impl BufMut, bytes: &[u8]) {
+pub(super) fn put_bytes(out: &mut impl BufMut, bytes: &[u8]) {
     put_number(out, bytes.len() as u64);
     out.put_slice(bytes);
 }
 
 /// Takes a number off the front; `None` if the bytes end within it, or if it has more than 64 bits.
-pub fn take_number(rest: &mut &[u8]) -> Option<u64> {
+pub(super) fn take_number(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0u64;
     for at in 0..NUMBER_BYTES_MAX {
         let (byte, after) = rest.split_first()?;
@@ -42,18 +42,18 @@ pub fn take_number(rest: &mut &[u8]) -> Option<u64> {
     None
 }
 
-pub fn take_signed(rest: &mut &[u8]) -> Option<i64> {
+pub(super) fn take_signed(rest: &mut &[u8]) -> Option<i64> {
     let number = take_number(rest)?;
     Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
 }
 
-pub fn take_byte(rest: &mut &[u8]) -> Option<u8> {
+pub(super) fn take_byte(rest: &mut &[u8]) -> Option<u8> {
     let (byte, after) = rest.split_first()?;
     *rest = after;
     Some(*byte)
 }
 
-pub fn take_bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+pub(super) fn take_bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(take_number(rest)?).ok()?;
     let (bytes, after) = rest.split_at_checked(length)?;
     *rest = after;

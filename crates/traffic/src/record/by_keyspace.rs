@@ -56,7 +56,7 @@ impl Upstreams {
 
 /// Why a connection was closed.
 #[derive(Debug, thiserror::Error)]
-pub enum RouteError {
+pub(super) enum RouteError {
     #[error(transparent)]
     Lost(#[from] io::Error),
     #[error(transparent)]
@@ -76,7 +76,7 @@ pub enum RouteError {
 /// # Errors
 ///
 /// Why the connection was closed.
-pub async fn route(
+pub(super) async fn route(
     mut client: impl AsyncRead + AsyncWrite + Unpin,
     upstreams: &Upstreams,
     tap: Tap,

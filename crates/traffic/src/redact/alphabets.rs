@@ -11,7 +11,7 @@
 
 /// The bytes from `first` on that may replace a byte. A byte stays as it is where `size` is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Alphabet {
+pub(super) struct Alphabet {
     pub first: u8,
     pub size: u16,
 }
@@ -41,7 +41,7 @@ const NEGATIVE_HIGH: Alphabet = alphabet(0x80, 0x7f);
 
 /// The classes of bytes without structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Class {
+pub(super) enum Class {
     Text,
     /// 16 bytes that are a UUID of a known version.
     Uuid,
@@ -49,7 +49,7 @@ pub enum Class {
 }
 
 impl Class {
-    pub fn of(bytes: &[u8]) -> Class {
+    pub(super) fn of(bytes: &[u8]) -> Class {
         if is_uuid(bytes) {
             Class::Uuid
         } else if is_text(bytes) {
@@ -72,13 +72,13 @@ fn is_text(bytes: &[u8]) -> bool {
 }
 
 /// Returns the number of leading bytes that only show the sign of a number.
-pub fn sign_bytes(number: &[u8]) -> usize {
+pub(super) fn sign_bytes(number: &[u8]) -> usize {
     let sign = if number.first().is_some_and(|byte| *byte >= 0x80) { 0xff } else { 0 };
     number.iter().take_while(|byte| **byte == sign).count()
 }
 
 /// Returns the alphabet of each byte.
-pub fn alphabets(bytes: &[u8], class: Class) -> Vec<Alphabet> {
+pub(super) fn alphabets(bytes: &[u8], class: Class) -> Vec<Alphabet> {
     let each = bytes.iter().enumerate();
     match class {
         Class::Text => each

@@ -7,7 +7,7 @@ use base::util::{hex, unhex};
 const HEX_DIGITS_MIN: usize = 8;
 
 /// Returns a text of equal length in which quoted and bracketed parts and long hexadecimal numbers are replaced.
-pub fn redacted(text: &str, hashes: &Hashes) -> String {
+pub(super) fn redacted(text: &str, hashes: &Hashes) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

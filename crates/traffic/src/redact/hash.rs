@@ -21,7 +21,7 @@ const PERMUTED_BYTES_MAX: usize = 24;
 const ROUNDS: u64 = 2;
 
 /// Returns the hash of bytes that are one value.
-pub fn hash(bytes: &[u8], key: &RedactionKey) -> Vec<u8> {
+pub(super) fn hash(bytes: &[u8], key: &RedactionKey) -> Vec<u8> {
     if let Some(uuid) = uuid_of_text(bytes) {
         let hash = hash(uuid.as_bytes(), key);
         return Uuid::from_slice(&hash).map_or(hash, |uuid| uuid.hyphenated().to_string().into_bytes());
@@ -30,7 +30,7 @@ pub fn hash(bytes: &[u8], key: &RedactionKey) -> Vec<u8> {
 }
 
 /// Returns the hash of a text, which is a text also if it has control characters.
-pub fn hash_of_text(text: &str, key: &RedactionKey) -> String {
+pub(super) fn hash_of_text(text: &str, key: &RedactionKey) -> String {
     let hash = match uuid_of_text(text.as_bytes()) {
         Some(_) => hash(text.as_bytes(), key),
         None => hash_of_class(text.as_bytes(), Class::Text, key),
@@ -53,7 +53,7 @@ fn hash_of_class(bytes: &[u8], class: Class, key: &RedactionKey) -> Vec<u8> {
 }
 
 /// Returns a hash of bytes that nobody decodes, such as the state of a page.
-pub fn opaque(bytes: &[u8], key: &RedactionKey) -> Vec<u8> {
+pub(super) fn opaque(bytes: &[u8], key: &RedactionKey) -> Vec<u8> {
     let any = Alphabet { first: 0, size: 256 };
     moved(bytes, &vec![any; bytes.len()], key)
 }
@@ -96,7 +96,7 @@ impl Alphabet {
     }
 
     /// Returns a byte of the alphabet by its place.
-    pub fn nth(self, place: u64) -> u8 {
+    pub(super) fn nth(self, place: u64) -> u8 {
         u8::try_from(u64::from(self.first) + place).unwrap_or(self.first)
     }
 }

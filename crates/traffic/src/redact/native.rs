@@ -19,7 +19,7 @@ const CODE_BYTES: usize = 4;
 const LENGTH_BYTES: usize = 2;
 
 /// A redacted frame.
-pub struct RedactedRequest {
+pub(super) struct RedactedRequest {
     pub frame: Bytes,
     /// Whether nothing in the reply is data.
     pub is_of_system: bool,
@@ -27,7 +27,7 @@ pub struct RedactedRequest {
 
 /// Redacts a request. `is_of_system` tells whether a prepared statement, by its id, reads the system's tables. `None` if
 /// the request is not understood.
-pub fn request(
+pub(super) fn request(
     frame: &Bytes,
     is_of_system: impl Fn(&[u8]) -> bool,
     hashes: &Hashes,
@@ -63,7 +63,7 @@ pub fn request(
 }
 
 /// Redacts a reply to a request about data. `None` if it is not understood.
-pub fn reply(frame: &Bytes, hashes: &Hashes) -> Option<Bytes> {
+pub(super) fn reply(frame: &Bytes, hashes: &Hashes) -> Option<Bytes> {
     let reply = NativeReply::read(frame).ok()?;
     let mut edits = Edits::default();
     match &reply.content {

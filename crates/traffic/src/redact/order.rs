@@ -29,25 +29,25 @@ const TIME_FIRST: [usize; 16] = [6, 7, 4, 5, 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 1
 
 /// Collects names.
 #[derive(Debug, Default)]
-pub struct NameOrder {
+pub(super) struct NameOrder {
     names: BTreeSet<(Class, Vec<u8>)>,
     bytes: usize,
 }
 
 /// The hashes of all names.
 #[derive(Debug)]
-pub struct OrderedNames {
+pub(super) struct OrderedNames {
     hashes: HashMap<Vec<u8>, Vec<u8>>,
 }
 
 impl OrderedNames {
-    pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
+    pub(super) fn get(&self, name: &[u8]) -> Option<&[u8]> {
         self.hashes.get(name).map(|hash| &hash[..])
     }
 }
 
 impl NameOrder {
-    pub fn add(&mut self, name: &[u8]) {
+    pub(super) fn add(&mut self, name: &[u8]) {
         let class = Class::of(name);
         let entry = (class, sortable(name, class));
         if self.bytes <= NAMES_BYTES_MAX && !self.names.contains(&entry) {
@@ -56,7 +56,7 @@ impl NameOrder {
         }
     }
 
-    pub fn finish(self, key: &RedactionKey) -> Result<OrderedNames, String> {
+    pub(super) fn finish(self, key: &RedactionKey) -> Result<OrderedNames, String> {
         if self.bytes > NAMES_BYTES_MAX {
             let limit = NAMES_BYTES_MAX >> 20;
             return Err(format!(

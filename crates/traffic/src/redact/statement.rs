@@ -6,7 +6,7 @@ use base::util::{hex, unhex};
 use cql_syntax::{Content, Subject, Token, TokenKind, contents};
 
 /// Returns a statement about a subject with its data replaced, and comments by spaces.
-pub fn redacted(statement: &str, subject: Subject, hashes: &Hashes) -> String {
+pub(super) fn redacted(statement: &str, subject: Subject, hashes: &Hashes) -> String {
     let mut out = String::with_capacity(statement.len());
     for (token, content) in contents(statement, subject) {
         let raw = token.raw(statement);

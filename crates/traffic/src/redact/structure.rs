@@ -21,7 +21,7 @@ const STATIC: u16 = 0xffff;
 const NUMBER_BYTES: [usize; 5] = [0, 1, 2, 4, 8];
 
 /// Returns the places of the parts; of bytes without structure the whole.
-pub fn parts(bytes: &[u8]) -> Vec<Range<usize>> {
+pub(crate) fn parts(bytes: &[u8]) -> Vec<Range<usize>> {
     let found = match Class::of(bytes) {
         Class::Text | Class::Uuid => None,
         Class::Number => composite(bytes).or_else(|| collection(bytes)),

@@ -19,7 +19,7 @@ use wire::thrift::{MessageKind, NOT_COMPRESSED, query_text};
 const COUNTS: [&str; 4] = ["count", "system.count", "writetime(", "ttl("];
 
 /// Redacts a call or a reply. `None` if it is not understood, so that its secrets would stay.
-pub fn redacted(message: &Bytes, transport: Transport, hashes: &mut Hashes) -> Option<Bytes> {
+pub(super) fn redacted(message: &Bytes, transport: Transport, hashes: &mut Hashes) -> Option<Bytes> {
     let mut message = ThriftMessage::read(message).ok()?;
     match message.kind {
         MessageKind::Call | MessageKind::Oneway => {
@@ -49,7 +49,7 @@ fn arguments(method: &'static Method, fields: &mut Fields, hashes: &mut Hashes) 
 }
 
 /// Returns the language of a method with a statement.
-pub fn dialect_of(method: &str) -> Dialect {
+pub(crate) fn dialect_of(method: &str) -> Dialect {
     if method.contains("cql3") { Dialect::Cql3 } else { Dialect::Cql2 }
 }
 
@@ -153,7 +153,7 @@ fn cql_result(method: &str, value: &mut Value, hashes: &mut Hashes) {
 }
 
 /// Returns whether a column of a result is a count, a timestamp or a time to live, by its name.
-pub fn is_no_data(column: &str) -> bool {
+pub(super) fn is_no_data(column: &str) -> bool {
     COUNTS.iter().any(|count| column.starts_with(count))
 }
 

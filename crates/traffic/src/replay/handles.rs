@@ -13,13 +13,13 @@ use crate::limits::TRAFFIC_HANDLES_MAX;
 use wire::native::RequestCode;
 
 /// Why a request cannot be sent.
-pub const UNKNOWN_STATEMENT: &str = "the statement was prepared before the recording began";
-pub const UNKNOWN_PAGE: &str =
+pub(super) const UNKNOWN_STATEMENT: &str = "the statement was prepared before the recording began";
+pub(super) const UNKNOWN_PAGE: &str =
     "the page before is not in the recording, or has no next page on the candidate";
 
 /// The candidate's for each of the recorded server.
 #[derive(Debug, Default)]
-pub struct Handles {
+pub(super) struct Handles {
     /// Ids of prepared statements and of their columns, and states of paging (native protocol).
     native: HashMap<Bytes, Bytes>,
     /// Ids of prepared statements of Thrift connections: the connection, whether of CQL 3, and the id.
@@ -28,7 +28,7 @@ pub struct Handles {
 
 /// A request for the candidate.
 #[derive(Debug, PartialEq)]
-pub enum Translated {
+pub(super) enum Translated {
     Ready(Bytes),
     /// This statement of the recording must be prepared first.
     Prepare {
@@ -40,7 +40,7 @@ pub enum Translated {
 
 impl Handles {
     /// Learns from both answers to a call.
-    pub fn learn(&mut self, connection: u64, call: &Call, recorded: &Answer, candidate: &Answer) {
+    pub(super) fn learn(&mut self, connection: u64, call: &Call, recorded: &Answer, candidate: &Answer) {
         match (recorded, candidate) {
             (Answer::Native(recorded), Answer::Native(candidate)) => {
                 let handles = native_handles(&recorded.content).into_iter();
@@ -65,7 +65,7 @@ impl Handles {
     }
 
     /// Remembers the candidate's handle for a handle of the recorded server.
-    pub fn put(&mut self, recorded: &Bytes, candidate: &Bytes) {
+    pub(super) fn put(&mut self, recorded: &Bytes, candidate: &Bytes) {
         if self.native.len() < TRAFFIC_HANDLES_MAX || self.native.contains_key(recorded) {
             // Copies: slices would keep whole messages in memory.
             self.native.insert(Bytes::copy_from_slice(recorded), Bytes::copy_from_slice(candidate));
@@ -73,7 +73,7 @@ impl Handles {
     }
 
     /// Returns a request as the candidate understands it.
-    pub fn translate(&self, connection: u64, call: &Call, prepared: &PreparedTexts) -> Translated {
+    pub(super) fn translate(&self, connection: u64, call: &Call, prepared: &PreparedTexts) -> Translated {
         match &call.request {
             Request::Thrift { message, bytes } => {
                 if !call.method.starts_with("execute_prepared_") {

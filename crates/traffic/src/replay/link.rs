@@ -20,7 +20,7 @@ const READ_BYTES: usize = 64 * 1024;
 
 /// The reports of a connection.
 #[derive(Debug)]
-pub enum Arrival {
+pub(super) enum Arrival {
     Reply {
         call: u64,
         message: Bytes,
@@ -35,7 +35,7 @@ pub enum Arrival {
 
 /// An open connection. It closes when it is dropped.
 #[derive(Debug)]
-pub struct ReplayLink {
+pub(super) struct ReplayLink {
     pub number: u64,
     requests: mpsc::UnboundedSender<(u64, Bytes)>,
     tasks: [JoinHandle<()>; 2],
@@ -53,7 +53,7 @@ impl ReplayLink {
     /// # Errors
     ///
     /// That the candidate cannot be reached.
-    pub async fn open(
+    pub(super) async fn open(
         number: u64,
         address: &str,
         protocol: Protocol,
@@ -78,7 +78,7 @@ impl ReplayLink {
     }
 
     /// Sends a request. If the connection has ended, an arrival says so.
-    pub fn send(&self, call: u64, message: Bytes) {
+    pub(super) fn send(&self, call: u64, message: Bytes) {
         // The task ends with the connection only, and has reported that.
         let _ = self.requests.send((call, message));
     }

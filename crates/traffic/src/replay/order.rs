@@ -19,7 +19,7 @@ use std::collections::HashSet;
 
 /// The calls that are running, and those that the next request waits for.
 #[derive(Debug, Default)]
-pub struct Order {
+pub(super) struct Order {
     /// Calls that were sent and are not answered.
     running: HashSet<u64>,
     /// The running calls that had ended in the recording.
@@ -28,30 +28,30 @@ pub struct Order {
 
 impl Order {
     /// A call was sent.
-    pub fn sent(&mut self, call: u64) {
+    pub(super) fn sent(&mut self, call: u64) {
         self.running.insert(call);
     }
 
     /// A call ends in the recording: its reply is the next event.
-    pub fn ended_in_recording(&mut self, call: u64) {
+    pub(super) fn ended_in_recording(&mut self, call: u64) {
         if self.running.contains(&call) {
             self.awaited.insert(call);
         }
     }
 
     /// A call was answered, or is not waited for any more.
-    pub fn answered(&mut self, call: u64) {
+    pub(super) fn answered(&mut self, call: u64) {
         self.running.remove(&call);
         self.awaited.remove(&call);
     }
 
     /// Returns whether the next request may be sent.
-    pub fn is_clear(&self) -> bool {
+    pub(super) fn is_clear(&self) -> bool {
         self.awaited.is_empty()
     }
 
     /// Returns the calls that the next request waits for.
-    pub fn awaited(&self) -> Vec<u64> {
+    pub(super) fn awaited(&self) -> Vec<u64> {
         self.awaited.iter().copied().collect()
     }
 }

@@ -12,7 +12,7 @@ use crate::limits::TRAFFIC_OWN_ROWS_MAX;
 
 /// Rows and column families that the recording has written.
 #[derive(Debug, Default)]
-pub struct OwnData {
+pub(super) struct OwnData {
     /// Hashes of the keyspace, the column family and the row key.
     rows: HashSet<u64>,
     /// Hashes of the keyspace and the column family that the recording has created or truncated; of the keyspace alone.
@@ -21,7 +21,7 @@ pub struct OwnData {
 
 impl OwnData {
     /// Learns from a write.
-    pub fn learn(&mut self, call: &Call) {
+    pub(super) fn learn(&mut self, call: &Call) {
         if call.effect != CallEffect::Write {
             return;
         }
@@ -52,7 +52,7 @@ impl OwnData {
     }
 
     /// Returns whether a call only reads data that the recording has written. Calls that read nothing do.
-    pub fn has(&self, call: &Call) -> bool {
+    pub(super) fn has(&self, call: &Call) -> bool {
         if call.effect != CallEffect::Read {
             return true;
         }
@@ -84,7 +84,7 @@ fn hash_of(value: &impl Hash) -> u64 {
 }
 
 /// Returns hashes of the rows that a Thrift call reads or writes by their keys.
-pub fn rows_of(call: &Call) -> Vec<u64> {
+pub(super) fn rows_of(call: &Call) -> Vec<u64> {
     let Request::Thrift { message, .. } = &call.request else { return Vec::new() };
     let keyspace = call.keyspace.as_deref().unwrap_or_default();
     let row = |family: &[u8], key: &[u8]| hash_of(&(keyspace, family, key));

@@ -13,7 +13,7 @@ use super::super::report::ComparedCall;
 
 /// A call between its request and its comparison.
 #[derive(Debug)]
-pub struct PendingCall {
+pub(super) struct PendingCall {
     pub connection: u64,
     /// The request's time in the recording.
     pub at_us: i64,
@@ -32,7 +32,7 @@ pub struct PendingCall {
 
 impl PendingCall {
     /// Notes whether this call and another one, which overlapped in the recording, race.
-    pub fn meet(&mut self, other: &mut PendingCall) {
+    pub(super) fn meet(&mut self, other: &mut PendingCall) {
         if self.call.is_write() == other.call.is_write()
             || !self.rows.iter().any(|row| other.rows.contains(row))
         {
@@ -43,7 +43,7 @@ impl PendingCall {
     }
 
     /// Counts the difference of a read that races as one by a rule.
-    pub fn excuse(&self, comparison: Comparison) -> Comparison {
+    pub(super) fn excuse(&self, comparison: Comparison) -> Comparison {
         if !self.races || !comparison.differs() {
             return comparison;
         }
@@ -53,7 +53,7 @@ impl PendingCall {
     }
 
     /// Returns the call for the report, without its outcome.
-    pub fn compared(&self, number: u64) -> ComparedCall<'_> {
+    pub(super) fn compared(&self, number: u64) -> ComparedCall<'_> {
         let took = |at_us: i64| at_us.saturating_sub(self.at_us).max(0).unsigned_abs();
         let recorded_us = self.recorded.as_ref().map(|(_, at_us)| took(*at_us));
         ComparedCall { recorded_us, ..self.call.compared(number, self.at_us, &self.client) }
@@ -62,7 +62,7 @@ impl PendingCall {
 
 /// The answer of the candidate.
 #[derive(Debug)]
-pub enum CandidateAnswer {
+pub(super) enum CandidateAnswer {
     Waiting,
     Arrived {
         message: Bytes,
@@ -73,12 +73,12 @@ pub enum CandidateAnswer {
 }
 
 impl CandidateAnswer {
-    pub fn is_waiting(&self) -> bool {
+    pub(super) fn is_waiting(&self) -> bool {
         matches!(self, CandidateAnswer::Waiting)
     }
 
     /// Returns the decoded answer, and how long it took in microseconds; `None` if there is none, or an unreadable one.
-    pub fn decoded(&self, protocol: Protocol, sent: Instant) -> Option<(Answer, u64)> {
+    pub(super) fn decoded(&self, protocol: Protocol, sent: Instant) -> Option<(Answer, u64)> {
         let CandidateAnswer::Arrived { message, at } = self else { return None };
         let took = u64::try_from(at.saturating_duration_since(sent).as_micros()).unwrap_or(u64::MAX);
         Some((answer_of(protocol, message).ok()?, took))
@@ -90,7 +90,7 @@ impl CandidateAnswer {
 /// # Errors
 ///
 /// If the message is damaged.
-pub fn answer_of(protocol: Protocol, message: &Bytes) -> Result<Answer, CallError> {
+pub(super) fn answer_of(protocol: Protocol, message: &Bytes) -> Result<Answer, CallError> {
     Ok(match protocol {
         Protocol::Thrift { .. } => Answer::Thrift(ThriftMessage::read(message)?),
         Protocol::Native => Answer::Native(NativeReply::read(message)?),

@@ -84,7 +84,7 @@ pub(super) struct Collected {
 
 /// Counts of all calls.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct Totals {
+pub(super) struct Totals {
     pub calls: CallCounts,
     pub reads: u64,
     pub equal: u64,
@@ -100,14 +100,14 @@ pub struct Totals {
 
 /// Counts of some of the calls.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct CallCounts {
+pub(super) struct CallCounts {
     pub calls: u64,
     pub writes: u64,
     pub differences: u64,
 }
 
 #[derive(Debug, Default)]
-pub struct MethodCounts {
+pub(super) struct MethodCounts {
     pub calls: CallCounts,
     pub recorded: Latencies,
     pub candidate: Latencies,
@@ -115,7 +115,7 @@ pub struct MethodCounts {
 
 /// The differences of one cause.
 #[derive(Debug)]
-pub struct CauseGroup {
+pub(super) struct CauseGroup {
     pub cause: Cause,
     pub calls: u64,
     pub methods: NameTable<u64>,
@@ -129,7 +129,7 @@ pub struct CauseGroup {
 
 /// One difference of a group, its texts cut.
 #[derive(Debug, Clone)]
-pub struct DifferenceExample {
+pub(super) struct DifferenceExample {
     pub call: u64,
     pub at_us: i64,
     pub method: String,

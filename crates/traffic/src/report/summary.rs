@@ -161,7 +161,7 @@ pub struct RuleSummary {
 
 impl Collected {
     /// Returns the report as data.
-    pub fn summary(&self) -> Summary {
+    pub(super) fn summary(&self) -> Summary {
         let span = self.totals.span_us;
         let calls = self.call_totals();
         Summary {
@@ -190,7 +190,7 @@ impl Collected {
         }
     }
 
-    pub fn call_totals(&self) -> CallTotals {
+    pub(super) fn call_totals(&self) -> CallTotals {
         let totals = &self.totals;
         let CallCounts { calls, writes, differences } = totals.calls;
         CallTotals {

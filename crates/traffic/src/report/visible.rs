@@ -18,7 +18,7 @@ impl Display for Visible<'_> {
 
 /// The same in HTML, as text or as the value of an attribute in quotes.
 #[derive(Debug, Clone, Copy)]
-pub struct Escaped<'a>(pub &'a str);
+pub(super) struct Escaped<'a>(pub &'a str);
 
 impl Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -28,7 +28,7 @@ impl Display for Escaped<'_> {
 
 /// Several lines in HTML.
 #[derive(Debug, Clone, Copy)]
-pub struct EscapedLines<'a>(pub &'a str);
+pub(super) struct EscapedLines<'a>(pub &'a str);
 
 impl Display for EscapedLines<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -104,7 +104,7 @@ impl Display for Micros {
 
 /// A share in percent. It is only `0 %` or `100 %` if it is exactly that.
 #[derive(Debug, Clone, Copy)]
-pub struct Percent {
+pub(super) struct Percent {
     pub part: u64,
     pub whole: u64,
 }

@@ -11,7 +11,7 @@ use crate::limits::SHADOW_BACKLOG_BYTES_MAX;
 
 /// The queue from the source to the replay, which alone takes from it.
 #[derive(Debug, Default)]
-pub struct Backlog {
+pub(super) struct Backlog {
     events: Mutex<Waiting>,
     arrived: Notify,
 }
@@ -25,19 +25,19 @@ struct Waiting {
 
 /// The size of the waiting events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BacklogSize {
+pub(super) struct BacklogSize {
     pub events: usize,
     pub bytes: usize,
 }
 
 impl Backlog {
     /// Returns whether there is room for a call.
-    pub fn has_room(&self) -> bool {
+    pub(super) fn has_room(&self) -> bool {
         self.events.lock().bytes < SHADOW_BACKLOG_BYTES_MAX
     }
 
     /// Adds an event, also if there is no room: without the reply of a call, the call could not be compared.
-    pub fn push(&self, event: Event) {
+    pub(super) fn push(&self, event: Event) {
         let mut waiting = self.events.lock();
         waiting.bytes += bytes_of(&event);
         waiting.queue.push_back(event);
@@ -46,13 +46,13 @@ impl Backlog {
     }
 
     /// Lets [`Backlog::next`] return `None` after the rest.
-    pub fn end(&self) {
+    pub(super) fn end(&self) {
         self.events.lock().is_last = true;
         self.arrived.notify_one();
     }
 
     /// Waits for the next event. `None` after the last.
-    pub async fn next(&self) -> Option<Event> {
+    pub(super) async fn next(&self) -> Option<Event> {
         loop {
             {
                 let mut waiting = self.events.lock();
@@ -68,7 +68,7 @@ impl Backlog {
         }
     }
 
-    pub fn size(&self) -> BacklogSize {
+    pub(super) fn size(&self) -> BacklogSize {
         let waiting = self.events.lock();
         BacklogSize { events: waiting.queue.len(), bytes: waiting.bytes }
     }

@@ -12,7 +12,7 @@ const BEHIND: &str = "not sent to the candidate: it was too far behind";
 
 /// Selects calls.
 #[derive(Debug)]
-pub struct CallSelection {
+pub(super) struct CallSelection {
     only: Option<Only>,
     share: f64,
     random: SplitMix64,
@@ -20,13 +20,13 @@ pub struct CallSelection {
 
 impl CallSelection {
     /// Creates the selection of a plan. The same seed selects the same reads.
-    pub fn new(plan: &ShadowPlan, seed: u64) -> CallSelection {
+    pub(super) fn new(plan: &ShadowPlan, seed: u64) -> CallSelection {
         CallSelection { only: plan.only, share: plan.share, random: SplitMix64(seed) }
     }
 
     /// Returns why a call is not sent; `None` if it is. Calls that only concern the connection, such as `set_keyspace`,
     /// are always sent: without them all later calls of the connection would differ.
-    pub fn refusal(&mut self, effect: CallEffect, has_room: bool) -> Option<&'static str> {
+    pub(super) fn refusal(&mut self, effect: CallEffect, has_room: bool) -> Option<&'static str> {
         let is_chosen = match (effect, self.only) {
             (CallEffect::Session, _) => return None,
             (CallEffect::Write, Some(Only::Reads)) => Err(NOT_READ),

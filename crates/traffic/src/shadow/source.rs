@@ -20,7 +20,7 @@ use crate::event::host_of;
 const PERIOD: Duration = Duration::from_millis(5);
 
 /// Starts the thread. It ends after the last tap of a queue that was ended.
-pub fn start(
+pub(super) fn start(
     queue: TapQueue,
     state: Arc<ShadowState>,
     selection: CallSelection,

@@ -17,7 +17,7 @@ use base::schema::CfDef;
 use base::util::Clock;
 
 /// The two endpoints of a copy, and its options.
-pub struct FamilyCopy<'o> {
+pub(super) struct FamilyCopy<'o> {
     pub from: Arc<Endpoint>,
     pub to: Arc<Endpoint>,
     pub clock: Arc<Clock>,
@@ -41,7 +41,7 @@ impl FamilyCopy<'_> {
     }
 
     /// Copies a column family, from the place in the progress file on.
-    pub async fn copy(
+    pub(super) async fn copy(
         &self,
         pair: &Pair,
         file: &mut ProgressFile,
@@ -67,7 +67,7 @@ impl FamilyCopy<'_> {
     }
 
     /// Compares a column family, including tombstones if both endpoints support dumps.
-    pub async fn verify(
+    pub(super) async fn verify(
         &self,
         pair: &Pair,
         differences: &mut Differences,

@@ -38,7 +38,7 @@ struct Point {
 
 /// Converts the rows of a column family.
 #[derive(Debug)]
-pub struct Partitioned {
+pub(super) struct Partitioned {
     table: ClusterTable,
     /// The comparators of the names of a point.
     comparators: Vec<TypeRef>,
@@ -51,12 +51,12 @@ enum Event {
 }
 
 impl Partitioned {
-    pub fn new(cf: &CfDef, table: ClusterTable) -> Partitioned {
+    pub(super) fn new(cf: &CfDef, table: ClusterTable) -> Partitioned {
         let comparators = std::iter::once(&cf.comparator).chain(cf.subcomparator()).cloned().collect();
         Partitioned { table, comparators }
     }
 
-    pub fn table(&self) -> &ClusterTable {
+    pub(super) fn table(&self) -> &ClusterTable {
         &self.table
     }
 
@@ -78,7 +78,7 @@ impl Partitioned {
     }
 
     /// Returns the partition of a row. Changes of the row may be in any order.
-    pub fn partition(&self, key: Bytes, changes: Vec<Change>) -> Partition {
+    pub(super) fn partition(&self, key: Bytes, changes: Vec<Change>) -> Partition {
         let mut deletion = DeletionTime::LIVE;
         let mut ranges: Vec<(Point, Point, DeletionTime)> = Vec::new();
         let mut events: Vec<(Point, Event)> = Vec::new();

@@ -28,7 +28,7 @@ struct CopyRecord {
 
 /// The progress of a column family.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct FamilyProgress {
+pub(super) struct FamilyProgress {
     /// The place up to which everything is written, in hex; the source defines its format.
     place: Option<String>,
     pub is_done: bool,
@@ -37,14 +37,14 @@ pub struct FamilyProgress {
 
 impl FamilyProgress {
     /// Returns the place to continue from.
-    pub fn place(&self) -> Option<Bytes> {
+    pub(super) fn place(&self) -> Option<Bytes> {
         self.place.as_deref().and_then(|place| unhex(place.as_bytes())).map(Bytes::from)
     }
 }
 
 /// The progress of one copy. Without a path it is not stored.
 #[derive(Debug)]
-pub struct ProgressFile {
+pub(super) struct ProgressFile {
     file: ResumeFile<CopyRecord>,
     written: Instant,
 }
@@ -60,7 +60,7 @@ impl ProgressFile {
     /// # Errors
     ///
     /// If the file is of another copy, or cannot be read or written.
-    pub fn open(path: Option<&Path>, from: &str, to: &str) -> Result<ProgressFile, TransferError> {
+    pub(super) fn open(path: Option<&Path>, from: &str, to: &str) -> Result<ProgressFile, TransferError> {
         let (from, to) = (from.to_owned(), to.to_owned());
         let record = CopyRecord { version: VERSION, from, to, families: BTreeMap::new() };
         let mut file = ProgressFile { file: ResumeFile::new(path, record), written: Instant::now() };
@@ -93,12 +93,17 @@ impl ProgressFile {
     }
 
     /// Returns the progress of a column family.
-    pub fn family(&self, name: &str) -> FamilyProgress {
+    pub(super) fn family(&self, name: &str) -> FamilyProgress {
         self.file.record.families.get(name).cloned().unwrap_or_default()
     }
 
     /// Records that everything up to a place is written; `None` for the whole column family.
-    pub fn note(&mut self, name: &str, place: Option<&Bytes>, tally: Tally) -> Result<(), TransferError> {
+    pub(super) fn note(
+        &mut self,
+        name: &str,
+        place: Option<&Bytes>,
+        tally: Tally,
+    ) -> Result<(), TransferError> {
         let place_hex = place.map(|place| hex(place));
         let family = FamilyProgress { place: place_hex, is_done: place.is_none(), tally };
         self.file.record.families.insert(name.to_owned(), family);
@@ -109,7 +114,7 @@ impl ProgressFile {
     }
 
     /// Writes the file.
-    pub fn write(&mut self) -> Result<(), TransferError> {
+    pub(super) fn write(&mut self) -> Result<(), TransferError> {
         self.written = Instant::now();
         let path = self.file.path.as_deref().unwrap_or(Path::new(""));
         let error = |why: io::Error| failed(path, format_args!("cannot be written: {why}"));

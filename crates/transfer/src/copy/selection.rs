@@ -21,14 +21,14 @@ pub struct Selection {
 
 /// A column family on both endpoints.
 #[derive(Debug, Clone)]
-pub struct Pair {
+pub(super) struct Pair {
     pub from: Arc<CfDef>,
     pub to: Arc<CfDef>,
 }
 
 impl Pair {
     /// `Keyspace.ColumnFamily`.
-    pub fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         name_of(&self.from)
     }
 }
@@ -38,7 +38,7 @@ fn name_of(cf: &CfDef) -> String {
 }
 
 /// The column families of a keyspace to copy.
-pub struct SelectedFamilies {
+pub(super) struct SelectedFamilies {
     pub keyspace: KeyspaceDef,
     pub families: Vec<Arc<CfDef>>,
 }
@@ -48,7 +48,7 @@ pub struct SelectedFamilies {
 /// # Errors
 ///
 /// If there are none.
-pub fn selected_families(
+pub(super) fn selected_families(
     from: &Endpoint,
     selection: &Selection,
 ) -> Result<Vec<SelectedFamilies>, TransferError> {
@@ -78,7 +78,7 @@ pub fn selected_families(
 }
 
 /// Creates the column families that the target lacks. Returns each column family with its definition on the other endpoint.
-pub async fn prepare(
+pub(super) async fn prepare(
     from: &Endpoint,
     to: &Endpoint,
     selection: &Selection,
@@ -113,7 +113,11 @@ pub async fn prepare(
 /// # Errors
 ///
 /// Names the column family that the target does not have.
-pub fn existing(from: &Endpoint, to: &Endpoint, selection: &Selection) -> Result<Vec<Pair>, TransferError> {
+pub(super) fn existing(
+    from: &Endpoint,
+    to: &Endpoint,
+    selection: &Selection,
+) -> Result<Vec<Pair>, TransferError> {
     let mut selected = selected_families(from, selection)?;
     if !to.can_dump() {
         skip_tables(&mut selected, to, selection)?;

@@ -26,7 +26,7 @@ const NAMES_MAX: usize = 256;
 /// Columns that a slice may have in addition to the compared ones.
 const SPARE: usize = 64;
 /// Two times of expiry may differ by this many seconds. Cells that expire within this time are not compared.
-pub const SLACK_S: i32 = 5;
+pub(super) const SLACK_S: i32 = 5;
 
 /// Looks up cells of one endpoint in the other.
 pub struct CellLookup {
@@ -161,7 +161,7 @@ fn expires_at(cell: &Cell) -> Option<i32> {
 
 /// Returns how two cells with the same name differ. Of counters only totals are compared, because their timestamps
 /// depend on the store.
-pub fn difference_of(one: &Cell, other: &Cell, compares_expiry: bool) -> Option<DifferenceKind> {
+pub(super) fn difference_of(one: &Cell, other: &Cell, compares_expiry: bool) -> Option<DifferenceKind> {
     if one.is_live() != other.is_live() {
         return Some(DifferenceKind::Deletion);
     }

@@ -20,7 +20,7 @@ use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode, check_not_foreign, chec
 use store::{Store, StoreError};
 
 /// The consistency level of all reads and writes.
-pub const CONSISTENCY: ConsistencyLevel = ConsistencyLevel::Quorum;
+pub(super) const CONSISTENCY: ConsistencyLevel = ConsistencyLevel::Quorum;
 
 /// Cache of a data directory, in bytes.
 const CACHE_BYTES: u64 = 128 * 1024 * 1024;

@@ -13,14 +13,14 @@ use db::Restore;
 use store::Store;
 
 /// Reads pages from a store.
-pub struct StorePages {
+pub(super) struct StorePages {
     store: Arc<dyn Store>,
     clock: Arc<Clock>,
     consistency: ConsistencyLevel,
 }
 
 impl StorePages {
-    pub fn new(store: Arc<dyn Store>, clock: Arc<Clock>, consistency: ConsistencyLevel) -> StorePages {
+    pub(super) fn new(store: Arc<dyn Store>, clock: Arc<Clock>, consistency: ConsistencyLevel) -> StorePages {
         StorePages { store, clock, consistency }
     }
 

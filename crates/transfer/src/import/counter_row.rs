@@ -19,11 +19,11 @@ use base::model::{Cell, CellKind, Change, DeletionTime};
 use base::schema::CfDef;
 
 /// A counter with its super column.
-pub type Counter = (Option<Bytes>, Cell);
+pub(super) type Counter = (Option<Bytes>, Cell);
 
 /// Returns the changes that write a row with these other changes and these counters. No counter has a newer deletion of
 /// its own. `deletions_are_final` if a deletion of several counters shadows them whatever their timestamps.
-pub fn changes_of(
+pub(super) fn changes_of(
     cf: &CfDef,
     mut changes: Vec<Change>,
     counters: Vec<Counter>,

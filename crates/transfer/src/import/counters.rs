@@ -30,12 +30,12 @@ use sstable::{Atom, CounterState};
 use store::RowPiece;
 
 /// A counter's super column and name.
-pub type CounterName = (Option<Bytes>, Bytes);
+pub(super) type CounterName = (Option<Bytes>, Bytes);
 /// The counters of a row, as the tables of each node have them.
 type States = BTreeMap<CounterName, BTreeMap<usize, CounterState>>;
 
 /// Merges the tables and logs of a column family of counters.
-pub struct CounterMerge {
+pub(super) struct CounterMerge {
     merge: FamilyMerge,
     /// The next row of the tables, at which the merge is.
     next: Option<MergedRow>,
@@ -58,7 +58,7 @@ impl CounterMerge {
     ///
     /// If a table cannot be opened, or has another partitioner or order. In a wrong order the shards of a counter would
     /// not be read together.
-    pub fn new(
+    pub(super) fn new(
         tables: &[SstableFile],
         log: Option<FamilyLog>,
         read: &ReadOptions,
@@ -75,7 +75,7 @@ impl CounterMerge {
     }
 
     /// Returns the next row, with the totals of its counters and all else that it has. `None` at the end.
-    pub fn next_row(&mut self) -> Result<Option<RowPiece>, ImportError> {
+    pub(super) fn next_row(&mut self) -> Result<Option<RowPiece>, ImportError> {
         let of_tables = self.merge.place().filter(|_| self.next.is_some()).cloned();
         let of_logs = self.log.as_ref().and_then(FamilyLog::next_position);
         let Some(place) = of_tables.clone().into_iter().chain(of_logs).min() else { return Ok(None) };
@@ -129,7 +129,7 @@ impl CounterMerge {
     }
 
     /// Returns the counts of the tables, and the numbers of rows and counters in logs.
-    pub fn finish(self) -> (ReadSummary, (u64, u64)) {
+    pub(super) fn finish(self) -> (ReadSummary, (u64, u64)) {
         (self.merge.finish(), self.counts)
     }
 }

@@ -27,7 +27,7 @@ use store::{RowPiece, weight};
 const ROW_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// The files of a column family.
-pub struct FileDump {
+pub(super) struct FileDump {
     pub cf: Arc<CfDef>,
     pub tables: Vec<SstableFile>,
     pub read: ReadOptions,
@@ -41,7 +41,7 @@ impl FileDump {
     /// # Errors
     ///
     /// At damage, unless it is skipped; if names are not in the order of the comparator.
-    pub fn run(mut self, sender: BatchSender) -> Result<(), ImportError> {
+    pub(super) fn run(mut self, sender: BatchSender) -> Result<(), ImportError> {
         let mut batcher = RowBatcher::new(self.cf.clone(), sender);
         if self.cf.is_counter() {
             self.send_counters(&mut batcher)?;
@@ -214,7 +214,7 @@ impl<'a> FoldedRow<'a> {
 }
 
 /// Names a column family in an error.
-pub fn what_differs(name: &FamilyName, of_files: &str, of_target: &str) -> String {
+pub(super) fn what_differs(name: &FamilyName, of_files: &str, of_target: &str) -> String {
     format!(
         "{name} cannot be compared: its rows are in the order of {of_files}, and those of the target in the order of \
          {of_target}"

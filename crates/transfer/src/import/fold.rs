@@ -11,7 +11,7 @@ use db::Restore;
 use store::{is_dropped, sort_ranges};
 
 /// The state of one row. Its changes come in the order of their names; changes of the same name one after the other.
-pub struct RowFold<'a> {
+pub(super) struct RowFold<'a> {
     cf: &'a CfDef,
     deletion: DeletionTime,
     ranges: Vec<RangeTombstone>,
@@ -26,7 +26,7 @@ pub struct RowFold<'a> {
 
 impl<'a> RowFold<'a> {
     /// Begins with all deletions of the row and of ranges.
-    pub fn new(cf: &'a CfDef, deletion: DeletionTime, ranges: Vec<RangeTombstone>) -> RowFold<'a> {
+    pub(super) fn new(cf: &'a CfDef, deletion: DeletionTime, ranges: Vec<RangeTombstone>) -> RowFold<'a> {
         let ranges = merged_ranges(ranges);
         let mut out = Vec::new();
         if deletion.is_deleted() {
@@ -37,7 +37,7 @@ impl<'a> RowFold<'a> {
     }
 
     /// Adds a cell, or the deletion of a super column. Deletions of the row and of ranges are known already.
-    pub fn add(&mut self, change: Change) {
+    pub(super) fn add(&mut self, change: Change) {
         match change {
             Change::DeleteRow { .. } | Change::DeleteRange(_) => {}
             Change::DeleteSuper { name, deletion } => {
@@ -64,12 +64,12 @@ impl<'a> RowFold<'a> {
     }
 
     /// Returns the decided changes.
-    pub fn take(&mut self) -> Vec<Change> {
+    pub(super) fn take(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.out)
     }
 
     /// Returns the rest.
-    pub fn finish(mut self) -> Vec<Change> {
+    pub(super) fn finish(mut self) -> Vec<Change> {
         self.enter(None);
         self.push_cell();
         self.out

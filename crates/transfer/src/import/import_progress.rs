@@ -79,7 +79,7 @@ fn read(path: &Path) -> Result<Option<ProgressRecord>, ImportError> {
 
 /// The parts of an import that are done. Without a path nothing is recorded.
 #[derive(Debug)]
-pub struct ImportProgress {
+pub(super) struct ImportProgress {
     file: ResumeFile<ProgressRecord>,
 }
 
@@ -89,7 +89,7 @@ impl ImportProgress {
     /// # Errors
     ///
     /// If the file is of an import into another target or with another `--as-of`, or cannot be read.
-    pub fn open(
+    pub(super) fn open(
         path: Option<&Path>,
         to: &str,
         as_of: Option<AsOf>,
@@ -127,7 +127,7 @@ impl ImportProgress {
     /// # Errors
     ///
     /// If a file had another size in an earlier run: the rows recorded as imported are then not the rows of the files.
-    pub fn note_files<'t>(
+    pub(super) fn note_files<'t>(
         &mut self,
         tables: impl Iterator<Item = &'t SstableFile>,
     ) -> Result<(), ImportError> {
@@ -147,39 +147,39 @@ impl ImportProgress {
     }
 
     /// Returns whether progress is recorded.
-    pub fn is_recorded(&self) -> bool {
+    pub(super) fn is_recorded(&self) -> bool {
         self.file.path.is_some()
     }
 
     /// Returns by how much the clock of the files is shifted.
-    pub fn shift(&self) -> ClockShift {
+    pub(super) fn shift(&self) -> ClockShift {
         ClockShift(self.file.record.shift_s)
     }
 
-    pub fn is_done(&self, part: &str) -> bool {
+    pub(super) fn is_done(&self, part: &str) -> bool {
         self.file.record.done.contains(part)
     }
 
     /// Returns the row up to which some tables of a column family are imported.
-    pub fn reached(&self, family: &str, tables: &[SstableFile]) -> Option<Bytes> {
+    pub(super) fn reached(&self, family: &str, tables: &[SstableFile]) -> Option<Bytes> {
         let reached = self.file.record.reached.get(family)?;
         if reached.tables == names_of(tables) { unhex(reached.key.as_bytes()).map(Bytes::from) } else { None }
     }
 
     /// Records that some tables of a column family are imported up to a row.
-    pub fn reach(&mut self, family: &str, tables: &[SstableFile], key: &[u8]) {
+    pub(super) fn reach(&mut self, family: &str, tables: &[SstableFile], key: &[u8]) {
         let reached = Reached { tables: names_of(tables), key: hex(key) };
         self.file.record.reached.insert(family.to_owned(), reached);
     }
 
     /// Records parts of a column family that are imported completely.
-    pub fn finish(&mut self, family: &str, parts: Vec<String>) {
+    pub(super) fn finish(&mut self, family: &str, parts: Vec<String>) {
         self.file.record.reached.remove(family);
         self.file.record.done.extend(parts);
     }
 
     /// Writes the file. The rows that it records must be durable in the target.
-    pub fn write(&self) -> Result<(), ImportError> {
+    pub(super) fn write(&self) -> Result<(), ImportError> {
         let path = self.file.path.as_deref().unwrap_or(Path::new(""));
         self.file.write().map_err(|error| failed(path, error.to_string()))
     }

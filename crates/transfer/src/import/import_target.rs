@@ -14,7 +14,7 @@ use base::util::Clock;
 use store::{BulkStore, StoreError};
 
 /// A target, with the progress of the import.
-pub struct ImportTarget {
+pub(super) struct ImportTarget {
     pub to: Arc<Endpoint>,
     pub writer: Arc<RowWriter>,
     pub progress: ImportProgress,
@@ -29,7 +29,7 @@ impl ImportTarget {
     /// # Errors
     ///
     /// If the target cannot be written to.
-    pub fn begin(
+    pub(super) fn begin(
         to: Arc<Endpoint>,
         clock: Arc<Clock>,
         progress: ImportProgress,
@@ -44,7 +44,7 @@ impl ImportTarget {
     }
 
     /// Returns whether the target is loaded in bulk.
-    pub fn is_bulk(&self) -> bool {
+    pub(super) fn is_bulk(&self) -> bool {
         self.bulk().is_some()
     }
 
@@ -57,12 +57,12 @@ impl ImportTarget {
     }
 
     /// Returns the time between two checkpoints. `None` if no progress is recorded.
-    pub fn checkpoint_every(&self) -> Option<Duration> {
+    pub(super) fn checkpoint_every(&self) -> Option<Duration> {
         self.progress.is_recorded().then_some(self.every)
     }
 
     /// Records parts of a column family that are written completely.
-    pub async fn finish(&mut self, family: &str, parts: Vec<String>) -> Result<(), ImportError> {
+    pub(super) async fn finish(&mut self, family: &str, parts: Vec<String>) -> Result<(), ImportError> {
         self.progress.finish(family, parts);
         match self.checkpoint_every() {
             Some(every) if !self.is_bulk() || self.last.elapsed() >= every => self.checkpoint().await,
@@ -71,7 +71,7 @@ impl ImportTarget {
     }
 
     /// Records that tables of a column family are written up to a row.
-    pub async fn reach(
+    pub(super) async fn reach(
         &mut self,
         family: &str,
         tables: &[SstableFile],
@@ -82,7 +82,7 @@ impl ImportTarget {
     }
 
     /// Makes the written rows durable, and then writes the progress file.
-    pub async fn checkpoint(&mut self) -> Result<(), ImportError> {
+    pub(super) async fn checkpoint(&mut self) -> Result<(), ImportError> {
         if let Some(bulk) = self.bulk() {
             bulk.checkpoint_load().await.map_err(|error| self.failed(error))?;
         }
@@ -92,7 +92,7 @@ impl ImportTarget {
     }
 
     /// Ends the import: everything is durable.
-    pub async fn end(&mut self) -> Result<(), ImportError> {
+    pub(super) async fn end(&mut self) -> Result<(), ImportError> {
         if let Some(bulk) = self.bulk() {
             bulk.end_load().await.map_err(|error| self.failed(error))?;
         }

@@ -26,7 +26,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    pub fn has(&self, family: &FamilyName) -> bool {
+    pub(super) fn has(&self, family: &FamilyName) -> bool {
         self.keyspace.as_ref().is_none_or(|only| family.keyspace == *only)
             && self.name.as_ref().is_none_or(|only| family.name == *only)
     }

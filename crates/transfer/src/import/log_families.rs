@@ -13,7 +13,7 @@ use base::schema::{CfDef, Layout, TableDef};
 use sstable::{LogFamily, LogTable};
 
 /// A column family of the target.
-pub struct Defined {
+pub(super) struct Defined {
     pub name: FamilyName,
     pub cf: Arc<CfDef>,
     /// The definition that the readers of commit logs need.
@@ -23,7 +23,7 @@ pub struct Defined {
 }
 
 /// The column families of the target, as commit logs name them.
-pub struct LogFamilies {
+pub(super) struct LogFamilies {
     by_id: HashMap<[u8; 16], Arc<Defined>>,
     by_number: HashMap<i32, Arc<Defined>>,
     by_name: HashMap<FamilyName, Arc<Defined>>,
@@ -31,7 +31,7 @@ pub struct LogFamilies {
 }
 
 impl LogFamilies {
-    pub fn of(to: &Endpoint, inventory: &Inventory) -> LogFamilies {
+    pub(super) fn of(to: &Endpoint, inventory: &Inventory) -> LogFamilies {
         let (mut by_id, mut by_number) = (HashMap::new(), HashMap::new());
         let mut by_name: HashMap<FamilyName, Arc<Defined>> = HashMap::new();
         for keyspace in to.keyspaces() {
@@ -58,7 +58,7 @@ impl LogFamilies {
     }
 
     /// Returns a column family. `None` if the target does not define it.
-    pub fn find(&self, family: &LogFamily) -> Option<&Arc<Defined>> {
+    pub(super) fn find(&self, family: &LogFamily) -> Option<&Arc<Defined>> {
         match family {
             LogFamily::Id(id) => self.by_id.get(id),
             LogFamily::Numbered { number, .. } => self.by_number.get(number),
@@ -70,17 +70,17 @@ impl LogFamilies {
 
     /// Returns the known facts about a column family that [`LogFamilies::find`] does not find. `None` if its writes are
     /// not missed.
-    pub fn unfound(&self, family: &LogFamily) -> Option<Unfound> {
+    pub(super) fn unfound(&self, family: &LogFamily) -> Option<Unfound> {
         self.old_names.unfound(family)
     }
 
     /// Returns the name of the column family with an id.
-    pub fn name_of(&self, id: [u8; 16]) -> Option<FamilyName> {
+    pub(super) fn name_of(&self, id: [u8; 16]) -> Option<FamilyName> {
         self.by_id.get(&id).map(|defined| defined.name.clone())
     }
 
     /// Whether one of the selected column families has counters.
-    pub fn have_counters(&self) -> bool {
+    pub(super) fn have_counters(&self) -> bool {
         self.by_name.values().any(|defined| defined.is_selected && defined.cf.is_counter())
     }
 }

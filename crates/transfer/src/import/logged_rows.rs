@@ -40,7 +40,7 @@ type FamilyPosition = (FamilyName, RingPosition);
 
 /// The changes of a row in the logs of a node.
 #[derive(Debug, Default)]
-pub struct LoggedRow {
+pub(super) struct LoggedRow {
     /// Deletions, and columns that are not counters.
     pub changes: Vec<Change>,
     pub counters: BTreeMap<CounterName, CounterState>,
@@ -50,43 +50,43 @@ pub struct LoggedRow {
 
 /// The column families whose rows are collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LoggedKind {
+pub(super) enum LoggedKind {
     Counters,
     Others,
 }
 
 /// Rows that several threads take, one after the other.
-pub type SharedRows = Arc<Mutex<LoggedRows>>;
+pub(super) type SharedRows = Arc<Mutex<LoggedRows>>;
 
 /// The rows of a column family in the commit logs.
-pub struct FamilyLog {
+pub(super) struct FamilyLog {
     rows: SharedRows,
     family: FamilyName,
 }
 
 impl FamilyLog {
-    pub fn of(rows: &SharedRows, family: &FamilyName) -> FamilyLog {
+    pub(super) fn of(rows: &SharedRows, family: &FamilyName) -> FamilyLog {
         FamilyLog { rows: rows.clone(), family: family.clone() }
     }
 
     /// Returns the partitioner in whose order the rows are.
-    pub fn partitioner(&self) -> PartitionerRef {
+    pub(super) fn partitioner(&self) -> PartitionerRef {
         self.rows.lock().partitioner.clone()
     }
 
     /// Returns the position of the next row. `None` if there are no more.
-    pub fn next_position(&self) -> Option<RingPosition> {
+    pub(super) fn next_position(&self) -> Option<RingPosition> {
         self.rows.lock().next_position(&self.family)
     }
 
     /// Removes the row at a position, and returns its changes by node.
-    pub fn take(&self, position: &RingPosition) -> BTreeMap<usize, LoggedRow> {
+    pub(super) fn take(&self, position: &RingPosition) -> BTreeMap<usize, LoggedRow> {
         self.rows.lock().rows.remove(&(self.family.clone(), position.clone())).unwrap_or_default()
     }
 }
 
 /// The rows in the logs of all nodes.
-pub struct LoggedRows {
+pub(super) struct LoggedRows {
     logs: Arc<Logs>,
     kind: LoggedKind,
     partitioner: PartitionerRef,
@@ -106,7 +106,7 @@ impl LoggedRows {
     /// # Errors
     ///
     /// If the thread that reads has panicked.
-    pub async fn read_all(
+    pub(super) async fn read_all(
         logs: &Arc<Logs>,
         partitioner: PartitionerRef,
         kind: LoggedKind,
@@ -168,7 +168,7 @@ impl LoggedRows {
     }
 
     /// Returns the column families that the logs have rows of.
-    pub fn families(&self) -> &BTreeSet<FamilyName> {
+    pub(super) fn families(&self) -> &BTreeSet<FamilyName> {
         &self.families
     }
 

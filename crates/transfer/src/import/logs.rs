@@ -21,7 +21,7 @@ use sstable::{CommitLog, LogFamily, LogPosition, LogRow, SstableError};
 
 /// The findings of reading a commit log, besides its rows.
 #[derive(Debug, Default)]
-pub struct LogReport {
+pub(super) struct LogReport {
     /// The damage of the log.
     pub losses: Losses,
     /// Writes of column families that the target does not define.
@@ -29,7 +29,7 @@ pub struct LogReport {
 }
 
 /// The commit logs of all nodes, and which of their writes are replayed.
-pub struct Logs {
+pub(super) struct Logs {
     found: Vec<NodePath>,
     families: LogFamilies,
     replay: Replay,
@@ -43,7 +43,7 @@ impl Logs {
     /// # Errors
     ///
     /// If the system tables, which know of each TRUNCATE, are damaged, unless damage is skipped.
-    pub fn of(
+    pub(super) fn of(
         inventory: &Inventory,
         to: &Endpoint,
         options: &ImportOptions,
@@ -59,12 +59,12 @@ impl Logs {
         })
     }
 
-    pub fn found(&self) -> &[NodePath] {
+    pub(super) fn found(&self) -> &[NodePath] {
         &self.found
     }
 
     /// Returns the doubts about which writes are replayed.
-    pub fn doubts(&self) -> Losses {
+    pub(super) fn doubts(&self) -> Losses {
         let mut doubts = Losses::default();
         for error in &self.replay.unreadable {
             let what = format!(
@@ -77,13 +77,17 @@ impl Logs {
     }
 
     /// Whether there can be counters in the logs.
-    pub fn may_have_counters(&self) -> bool {
+    pub(super) fn may_have_counters(&self) -> bool {
         !self.found.is_empty() && self.families.have_counters()
     }
 
     /// Reads a log. Each row of a selected column family that no SSTable has goes to `each`, together with whether a
     /// deletion of a counter is final in this log. `each` returns false to stop.
-    pub fn read(&self, log: &NodePath, mut each: impl FnMut(&Arc<CfDef>, LogRow, bool) -> bool) -> LogReport {
+    pub(super) fn read(
+        &self,
+        log: &NodePath,
+        mut each: impl FnMut(&Arc<CfDef>, LogRow, bool) -> bool,
+    ) -> LogReport {
         let mut report = LogReport::default();
         let lost = |what: String| Lost { path: log.path.clone(), what };
         let mut reader = match CommitLog::open(&log.path) {
@@ -153,7 +157,7 @@ impl Logs {
     /// # Errors
     ///
     /// If the target fails, or the import is stopped. The parts of a log that cannot be read are in the summary.
-    pub async fn import(
+    pub(super) async fn import(
         self: &Arc<Self>,
         writer: &Arc<RowWriter>,
         summary: &mut Summary,

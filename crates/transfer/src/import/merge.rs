@@ -41,7 +41,7 @@ const FILES_OF_TABLE: u64 = 3;
 
 /// Returns how many tables may be open at the same time. Half of the files that the process may have are left for the
 /// target.
-pub fn open_max() -> usize {
+pub(super) fn open_max() -> usize {
     let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let tables = files.map_or(u64::MAX, |files| files / 2 / FILES_OF_TABLE);
     usize::try_from(tables).unwrap_or(usize::MAX).clamp(*OPEN_TABLES.start(), *OPEN_TABLES.end())
@@ -63,7 +63,7 @@ struct MergeTable {
 }
 
 /// The tables of a column family.
-pub struct FamilyMerge {
+pub(super) struct FamilyMerge {
     cf: Arc<CfDef>,
     /// Whether the parts of a row must come together, since they are counters, which add up. Then a row out of order is an
     /// error, or lost, and all tables may be open at the same time.
@@ -92,7 +92,7 @@ pub struct FamilyMerge {
 }
 
 /// A row of some of the tables.
-pub struct MergedRow {
+pub(super) struct MergedRow {
     pub key: Bytes,
     /// The deletion of the row, merged.
     pub deletion: DeletionTime,
@@ -104,7 +104,7 @@ impl FamilyMerge {
     /// # Errors
     ///
     /// If a table cannot be read, as all methods; at damage, unless it is skipped.
-    pub fn new(
+    pub(super) fn new(
         cf: Arc<CfDef>,
         tables: &[SstableFile],
         options: ReadOptions,
@@ -164,7 +164,7 @@ impl FamilyMerge {
     /// # Errors
     ///
     /// If there are tables, and they are in another order.
-    pub fn check_order(&self, partitioner: &PartitionerRef) -> Result<(), ImportError> {
+    pub(super) fn check_order(&self, partitioner: &PartitionerRef) -> Result<(), ImportError> {
         let differs = self.partitioner.class_name() != partitioner.class_name();
         self.tables.first().filter(|_| differs).map_or(Ok(()), |first| Err(self.out_of_order(first)))
     }
@@ -179,7 +179,7 @@ impl FamilyMerge {
     }
 
     /// Moves to the next row. `None` at the end. The rest of the row before is skipped.
-    pub fn next_row(&mut self) -> Result<Option<MergedRow>, ImportError> {
+    pub(super) fn next_row(&mut self) -> Result<Option<MergedRow>, ImportError> {
         while self.next_atom()?.is_some() {}
         let place = loop {
             let Some(Reverse((place, at))) = self.waiting.pop() else {
@@ -222,13 +222,13 @@ impl FamilyMerge {
     }
 
     /// Returns the next part of the row, of all tables that have it. `None` at the end of the row.
-    pub fn next_atom(&mut self) -> Result<Option<Atom>, ImportError> {
+    pub(super) fn next_atom(&mut self) -> Result<Option<Atom>, ImportError> {
         let atom = self.next_atom_of_table()?.map(|(atom, _)| atom);
         Ok(atom)
     }
 
     /// Returns the next part of the row, and the table that has it.
-    pub fn next_atom_of_table(&mut self) -> Result<Option<(Atom, &SstableFile)>, ImportError> {
+    pub(super) fn next_atom_of_table(&mut self) -> Result<Option<(Atom, &SstableFile)>, ImportError> {
         let first = match &self.in_row[..] {
             [] => return Ok(None),
             [_] => 0,
@@ -347,17 +347,17 @@ impl FamilyMerge {
     }
 
     /// Returns the place of the present row.
-    pub fn place(&self) -> Option<&RingPosition> {
+    pub(super) fn place(&self) -> Option<&RingPosition> {
         self.place.as_ref()
     }
 
     /// Returns whether rows up to the present one are left for later, or came before.
-    pub fn is_disordered(&self) -> bool {
+    pub(super) fn is_disordered(&self) -> bool {
         !self.is_in_order
     }
 
     /// Returns all range tombstones of the present row. Its tables are opened once more for that.
-    pub fn ranges_of_row(&self) -> Result<Vec<RangeTombstone>, ImportError> {
+    pub(super) fn ranges_of_row(&self) -> Result<Vec<RangeTombstone>, ImportError> {
         let mut ranges = Vec::new();
         let Some((_, key)) = &self.place else { return Ok(ranges) };
         for at in &self.of_row {
@@ -382,7 +382,7 @@ impl FamilyMerge {
     }
 
     /// Returns the error of a row whose names are in another order.
-    pub fn disordered(&self, why: &str) -> ImportError {
+    pub(super) fn disordered(&self, why: &str) -> ImportError {
         let first = self.of_row.first().map(|at| &self.tables[*at].found.path);
         let path = first.map(|path| path.display().to_string()).unwrap_or_default();
         ImportError::Nothing(format!("{path}: {why}, so it cannot be compared"))
@@ -390,7 +390,11 @@ impl FamilyMerge {
 
     /// Sends all rows, until the target takes no more. Now and then, after `every`, a batch has the key of its last row as
     /// its place: all rows up to there are sent.
-    pub fn feed(&mut self, batcher: &mut RowBatcher, every: Option<Duration>) -> Result<(), ImportError> {
+    pub(super) fn feed(
+        &mut self,
+        batcher: &mut RowBatcher,
+        every: Option<Duration>,
+    ) -> Result<(), ImportError> {
         let mut last = Instant::now();
         while let Some(row) = self.next_row()? {
             let key = row.key.clone();
@@ -420,7 +424,7 @@ impl FamilyMerge {
     }
 
     /// Returns the counts of all tables, and the losses.
-    pub fn finish(self) -> ReadSummary {
+    pub(super) fn finish(self) -> ReadSummary {
         self.finished
     }
 }

@@ -43,7 +43,7 @@ const SYSTEM_TABLES: [(&str, &str); 5] = [
 ];
 
 /// The names of column families, from the directories of old servers.
-pub struct OldNames {
+pub(super) struct OldNames {
     by_id: HashMap<Id, FamilyName>,
     by_number: Option<HashMap<i32, FamilyName>>,
     /// The ids that the schema has; `None` without a schema that can be read.
@@ -56,7 +56,7 @@ pub struct OldNames {
 }
 
 impl OldNames {
-    pub fn of(inventory: &Inventory) -> OldNames {
+    pub(super) fn of(inventory: &Inventory) -> OldNames {
         let schema = ids_in_schema(inventory);
         let of_system = SYSTEM_TABLES.iter().flat_map(|(keyspace, tables)| {
             tables.split_whitespace().map(|table| family_name(keyspace, table))
@@ -79,7 +79,7 @@ impl OldNames {
 
     /// Returns the column families by their ids. The directory of a table that was dropped may still be there, while the
     /// schema has a new one of its name: only the new one is returned.
-    pub fn ids(&self) -> impl Iterator<Item = (Id, &FamilyName)> {
+    pub(super) fn ids(&self) -> impl Iterator<Item = (Id, &FamilyName)> {
         let current = |name: &FamilyName| self.schema.as_ref()?.get(name);
         self.by_id
             .iter()
@@ -88,13 +88,13 @@ impl OldNames {
     }
 
     /// Returns the column families by their numbers.
-    pub fn numbers(&self) -> impl Iterator<Item = (i32, &FamilyName)> {
+    pub(super) fn numbers(&self) -> impl Iterator<Item = (i32, &FamilyName)> {
         self.by_number.iter().flatten().map(|(number, name)| (*number, name))
     }
 
     /// Returns the known facts about a column family that the target does not define. `None` if its writes are not
     /// missed: writes of the servers themselves, of views, and of families that were not selected.
-    pub fn unfound(&self, family: &LogFamily) -> Option<Unfound> {
+    pub(super) fn unfound(&self, family: &LogFamily) -> Option<Unfound> {
         match family {
             LogFamily::Id(id) => self.unfound_id(id),
             LogFamily::Numbered { keyspace, number } => self.unfound_number(keyspace, *number),
@@ -174,7 +174,7 @@ fn family_name(keyspace: &str, name: &str) -> FamilyName {
 }
 
 /// Returns the id of a column family up to 2.0, and of one that 2.1 took over: the UUID of version 3 of its names.
-pub fn id_of_names(name: &FamilyName) -> Id {
+pub(super) fn id_of_names(name: &FamilyName) -> Id {
     let mut hasher = Md5::new();
     hasher.update(&name.keyspace);
     hasher.update(&name.name);

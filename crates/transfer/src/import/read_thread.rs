@@ -9,15 +9,15 @@ use super::ImportError;
 use crate::rows::{Delivered, Pump, RowBatch, RowSource, RowTarget};
 
 /// Batches that are written at the same time, unless they are written in order.
-pub const PARALLEL: usize = 16;
+pub(super) const PARALLEL: usize = 16;
 /// Batches that wait until the target takes them.
 const WAITING: usize = 8;
 
 /// Where a reading thread sends its batches. Sending fails once no more are taken.
-pub type BatchSender = mpsc::Sender<RowBatch>;
+pub(super) type BatchSender = mpsc::Sender<RowBatch>;
 
 /// A thread for blocking work that reads files, and returns an `R` when it has read all.
-pub struct ReadThread<R> {
+pub(super) struct ReadThread<R> {
     batches: mpsc::Receiver<RowBatch>,
     thread: Option<JoinHandle<Result<R, ImportError>>>,
     read: Option<R>,
@@ -25,7 +25,9 @@ pub struct ReadThread<R> {
 
 impl<R: Send + 'static> ReadThread<R> {
     /// Starts to read. `read` sends the rows, and ends when sending fails.
-    pub fn start(read: impl FnOnce(BatchSender) -> Result<R, ImportError> + Send + 'static) -> ReadThread<R> {
+    pub(super) fn start(
+        read: impl FnOnce(BatchSender) -> Result<R, ImportError> + Send + 'static,
+    ) -> ReadThread<R> {
         let (sender, batches) = mpsc::channel(WAITING);
         let thread = Some(tokio::task::spawn_blocking(move || read(sender)));
         ReadThread { batches, thread, read: None }
@@ -36,7 +38,7 @@ impl<R: Send + 'static> ReadThread<R> {
     /// # Errors
     ///
     /// The first error of the thread, the target and `delivered`.
-    pub async fn pump<T: RowTarget>(
+    pub(super) async fn pump<T: RowTarget>(
         mut self,
         pump: &Pump,
         target: &Arc<T>,
@@ -72,7 +74,7 @@ impl<R: Send + 'static> RowSource for ReadThread<R> {
 }
 
 /// Runs `read` on a thread for blocking work.
-pub async fn read_on_thread<T: Send + 'static>(
+pub(super) async fn read_on_thread<T: Send + 'static>(
     read: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ImportError> {
     joined(tokio::task::spawn_blocking(read).await)

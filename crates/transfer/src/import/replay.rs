@@ -26,7 +26,7 @@ const POSITION_BYTES: usize = 12;
 
 /// The writes that are in SSTables, by node and column family.
 #[derive(Debug, Default)]
-pub struct Replay {
+pub(super) struct Replay {
     flushed: HashMap<(usize, FamilyName), Intervals>,
     /// SSTables whose positions cannot be read, and damaged system tables. All writes of their column families are replayed.
     pub unreadable: Vec<SstableError>,
@@ -38,7 +38,7 @@ impl Replay {
     /// # Errors
     ///
     /// If `system.local` is damaged, unless damage is skipped.
-    pub fn of(
+    pub(super) fn of(
         inventory: &Inventory,
         families: &LogFamilies,
         skips_damage: bool,
@@ -93,7 +93,7 @@ impl Replay {
     }
 
     /// Whether a write of a column family in a commit log of a node is in no SSTable.
-    pub fn needs(&self, node: usize, family: &FamilyName, position: LogPosition) -> bool {
+    pub(super) fn needs(&self, node: usize, family: &FamilyName, position: LogPosition) -> bool {
         let Some(intervals) = self.flushed.get(&(node, family.clone())) else { return true };
         let after = intervals.partition_point(|(start, _)| *start < position);
         let before = after.checked_sub(1).and_then(|at| intervals.get(at));

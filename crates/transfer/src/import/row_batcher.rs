@@ -13,12 +13,12 @@ use base::schema::CfDef;
 use store::{RowPiece, weight};
 
 /// Returns the changes with which the piece of a row begins.
-pub fn first_changes(deletion: DeletionTime) -> Vec<Change> {
+pub(super) fn first_changes(deletion: DeletionTime) -> Vec<Change> {
     if deletion.is_deleted() { vec![Change::DeleteRow { deletion }] } else { Vec::new() }
 }
 
 /// Collects the rows of a column family, and sends them in batches.
-pub struct RowBatcher {
+pub(super) struct RowBatcher {
     cf: Arc<CfDef>,
     rows: Vec<RowPiece>,
     bytes: usize,
@@ -28,12 +28,12 @@ pub struct RowBatcher {
 }
 
 impl RowBatcher {
-    pub fn new(cf: Arc<CfDef>, sender: BatchSender) -> RowBatcher {
+    pub(super) fn new(cf: Arc<CfDef>, sender: BatchSender) -> RowBatcher {
         RowBatcher { cf, rows: Vec::new(), bytes: 0, sender, is_stopped: false }
     }
 
     /// Begins a row. Returns false if the target takes no more.
-    pub fn begin(&mut self, key: Bytes, deletion: DeletionTime) -> bool {
+    pub(super) fn begin(&mut self, key: Bytes, deletion: DeletionTime) -> bool {
         self.drop_empty();
         if self.bytes >= BATCH_BYTES {
             self.send(None);
@@ -44,7 +44,7 @@ impl RowBatcher {
     }
 
     /// Adds a change of the row. Returns false if the target takes no more.
-    pub fn add(&mut self, change: Change) -> bool {
+    pub(super) fn add(&mut self, change: Change) -> bool {
         if self.bytes >= BATCH_BYTES
             && let Some(row) = self.rows.last()
             && row.changes.last().is_none_or(|last| !has_same_name(last, &change))
@@ -63,13 +63,13 @@ impl RowBatcher {
     }
 
     /// Sends a whole row in a batch of its own. Returns false if the target takes no more.
-    pub fn send_row(&mut self, row: RowPiece) -> bool {
+    pub(super) fn send_row(&mut self, row: RowPiece) -> bool {
         self.rows.push(row);
         self.send(None)
     }
 
     /// Sends the rest, with the place after it. Returns false if the target takes no more.
-    pub fn send(&mut self, place: Option<Bytes>) -> bool {
+    pub(super) fn send(&mut self, place: Option<Bytes>) -> bool {
         self.drop_empty();
         self.bytes = 0;
         let rows = std::mem::take(&mut self.rows);
@@ -104,7 +104,7 @@ fn has_same_name(one: &Change, other: &Change) -> bool {
 /// # Errors
 ///
 /// At damage, unless it is skipped.
-pub fn send_rows_of(table: &mut SstableRows, batcher: &mut RowBatcher) -> Result<u64, ImportError> {
+pub(super) fn send_rows_of(table: &mut SstableRows, batcher: &mut RowBatcher) -> Result<u64, ImportError> {
     let mut counters = 0;
     loop {
         match table.next()? {

@@ -45,7 +45,7 @@ struct Searched {
 }
 
 /// A search, which fills an inventory.
-pub struct Search<'i> {
+pub(super) struct Search<'i> {
     inventory: &'i mut Inventory,
     /// The directory in which each file was found first.
     found: HashMap<FileId, Searched>,
@@ -56,7 +56,7 @@ pub struct Search<'i> {
 }
 
 impl Search<'_> {
-    pub fn new(inventory: &mut Inventory) -> Search<'_> {
+    pub(super) fn new(inventory: &mut Inventory) -> Search<'_> {
         Search { inventory, found: HashMap::new(), links: Vec::new(), indexed: BTreeSet::new() }
     }
 
@@ -65,7 +65,7 @@ impl Search<'_> {
     /// # Errors
     ///
     /// If a directory cannot be read, or if files of it belong to another node.
-    pub fn add(&mut self, directory: &Path, node: usize) -> Result<(), ImportError> {
+    pub(super) fn add(&mut self, directory: &Path, node: usize) -> Result<(), ImportError> {
         let full = fs::canonicalize(directory).map_err(|error| failed(directory, &error))?;
         let given = Searched { directory: full.clone(), node, is_given: true };
         let again = self.search(&full, &given, DEPTH_MAX)?;
@@ -89,7 +89,7 @@ impl Search<'_> {
 
     /// Ends the search. Lists the Data files that are missing beside their Index files, and notes links to directories
     /// that were not searched.
-    pub fn finish(self) {
+    pub(super) fn finish(self) {
         let Search { inventory, links, indexed, .. } = self;
         inventory.missing.extend(indexed.into_iter().filter_map(|(path, node)| missing_table(path, node)));
         for (link, target) in links {
@@ -268,7 +268,7 @@ fn again(path: &Path, before: &Searched, of: &Searched) -> Result<bool, ImportEr
 }
 
 /// Returns the name and the id of a column family in the name of its directory, `<family>-<id>`.
-pub fn id_of(directory: &Path) -> Option<(String, [u8; 16])> {
+pub(super) fn id_of(directory: &Path) -> Option<(String, [u8; 16])> {
     let (name, id) = directory.file_name()?.to_str()?.rsplit_once('-')?;
     Some((name.to_owned(), uuid::Uuid::try_parse(id).ok()?.into_bytes()))
 }

@@ -22,7 +22,7 @@ const COUNT_EVERY: u32 = 1024;
 
 /// The options for reading SSTables.
 #[derive(Debug, Clone)]
-pub struct ReadOptions {
+pub(super) struct ReadOptions {
     /// The partitioner of files that do not name their own.
     pub partitioner: PartitionerRef,
     pub layout: Option<Layout>,
@@ -35,7 +35,7 @@ pub struct ReadOptions {
 }
 
 /// Reads an SSTable.
-pub struct SstableRows {
+pub(super) struct SstableRows {
     /// `None` if the table cannot be opened, and damage is skipped.
     table: Option<TableReader>,
     path: PathBuf,
@@ -66,7 +66,7 @@ struct Gap {
 
 /// The next result of a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RowUnit {
+pub(super) enum RowUnit {
     /// A row begins.
     Row {
         key: Bytes,
@@ -79,12 +79,12 @@ pub enum RowUnit {
 
 impl ReadOptions {
     /// Returns the options for the tables of a column family with this definition, if it has one.
-    pub fn for_family(&self, cf: Option<&CfDef>) -> ReadOptions {
+    pub(super) fn for_family(&self, cf: Option<&CfDef>) -> ReadOptions {
         ReadOptions { layout: cf.map(|cf| TableDef::of(cf, NEWEST).layout), ..self.clone() }
     }
 
     /// Returns the options of a table.
-    pub fn of_table(&self, found: &SstableFile) -> TableOptions {
+    pub(super) fn of_table(&self, found: &SstableFile) -> TableOptions {
         // Files of 2.1 and later name their partitioner.
         let named = found.descriptor.format.has_statistics_contents;
         TableOptions { layout: self.layout, partitioner: (!named).then(|| self.partitioner.clone()) }
@@ -97,7 +97,7 @@ impl SstableRows {
     /// # Errors
     ///
     /// If it cannot be read, or is damaged and damage is not skipped.
-    pub fn open(found: &SstableFile, options: &ReadOptions) -> Result<SstableRows, ImportError> {
+    pub(super) fn open(found: &SstableFile, options: &ReadOptions) -> Result<SstableRows, ImportError> {
         let mut summary = FamilySummary { tables: 1, ..FamilySummary::default() };
         summary.formats.insert(found.descriptor.format.letters, 1);
         let mut reader = SstableRows {
@@ -131,7 +131,7 @@ impl SstableRows {
     }
 
     /// Skips rows at the beginning, by their keys, if the Index component shows where the others begin.
-    pub fn skip_rows(
+    pub(super) fn skip_rows(
         &mut self,
         found: &SstableFile,
         options: &ReadOptions,
@@ -176,12 +176,12 @@ impl SstableRows {
     }
 
     /// Returns the partitioner in whose order the rows are, if the files name it or it was given.
-    pub fn partitioner(&self) -> Option<&PartitionerRef> {
+    pub(super) fn partitioner(&self) -> Option<&PartitionerRef> {
         self.table.as_ref().and_then(TableReader::partitioner)
     }
 
     /// Returns the counts of the read data, and the losses.
-    pub fn finish(mut self) -> ReadSummary {
+    pub(super) fn finish(mut self) -> ReadSummary {
         self.count_bytes();
         self.end_gap(None);
         ReadSummary { family: self.summary, losses: self.losses }
@@ -201,7 +201,7 @@ impl SstableRows {
     /// # Errors
     ///
     /// At damage, unless it is skipped.
-    pub fn next(&mut self) -> Result<RowUnit, ImportError> {
+    pub(super) fn next(&mut self) -> Result<RowUnit, ImportError> {
         self.uncounted += 1;
         if self.uncounted >= COUNT_EVERY {
             self.count_bytes();
@@ -267,23 +267,23 @@ impl SstableRows {
     }
 
     /// Whether reading goes on behind damage.
-    pub fn skips_damage(&self) -> bool {
+    pub(super) fn skips_damage(&self) -> bool {
         self.skips_damage
     }
 
     /// Records the loss of counters in a family that has none.
-    pub fn lose_counters(&mut self, counters: u64) {
+    pub(super) fn lose_counters(&mut self, counters: u64) {
         let path = self.path.display();
         self.lose(format!("{path}: {counters} counters, which the target's definition does not have"));
     }
 
     /// Returns whether something is lost.
-    pub fn has_lost(&self) -> bool {
+    pub(super) fn has_lost(&self) -> bool {
         !self.losses.is_empty() || self.gap.is_some()
     }
 
     /// Records a loss.
-    pub fn lose(&mut self, what: String) {
+    pub(super) fn lose(&mut self, what: String) {
         self.losses.add(Lost { path: self.path.clone(), what });
     }
 }

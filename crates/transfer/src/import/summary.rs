@@ -73,13 +73,13 @@ impl FamilySummary {
 
 /// The counts of the data that was read of SSTables, and the losses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ReadSummary {
+pub(super) struct ReadSummary {
     pub family: FamilySummary,
     pub losses: Losses,
 }
 
 impl ReadSummary {
-    pub fn add(&mut self, other: ReadSummary) {
+    pub(super) fn add(&mut self, other: ReadSummary) {
         self.family.add(&other.family);
         self.losses.append(other.losses);
     }

@@ -33,7 +33,7 @@ enum Scale {
 
 /// The counts that are displayed. The threads that read files add to them.
 #[derive(Debug)]
-pub struct Counts {
+pub(crate) struct Counts {
     scale: Scale,
     length: u64,
     began: Instant,
@@ -56,7 +56,7 @@ impl Counts {
     }
 
     /// Returns the counts of files of `total` bytes, of which earlier runs have imported `before`.
-    pub fn of_files(total: u64, before: u64) -> Arc<Counts> {
+    pub(crate) fn of_files(total: u64, before: u64) -> Arc<Counts> {
         let counts = Counts::new(Scale::Files, total);
         counts.begin_at(before);
         Arc::new(counts)
@@ -68,18 +68,18 @@ impl Counts {
     }
 
     /// Adds bytes of a Data file.
-    pub fn add_bytes(&self, bytes: u64) {
+    pub(crate) fn add_bytes(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Relaxed);
         self.position.fetch_add(bytes, Relaxed);
     }
 
     /// Adds a row of an SSTable.
-    pub fn add_row(&self) {
+    pub(crate) fn add_row(&self) {
         self.rows.fetch_add(1, Relaxed);
     }
 
     /// Sets the title of the part that is read from now on.
-    pub fn set_title(&self, title: String) {
+    pub(crate) fn set_title(&self, title: String) {
         *self.title.lock() = title;
     }
 
@@ -118,7 +118,7 @@ impl Counts {
 }
 
 /// Displays counts until it is dropped.
-pub struct Meter {
+pub(crate) struct Meter {
     counts: Arc<Counts>,
     bar: Option<ProgressBar>,
     ticks: JoinHandle<()>,
@@ -126,7 +126,7 @@ pub struct Meter {
 
 impl Meter {
     /// Starts to display counts, with a bar if their position is known.
-    pub fn start(counts: Arc<Counts>, has_position: bool) -> Meter {
+    pub(crate) fn start(counts: Arc<Counts>, has_position: bool) -> Meter {
         let bar = std::io::stderr().is_terminal().then(|| {
             let template = if has_position { "{wide_bar} {percent}% {msg}" } else { "{spinner} {msg}" };
             let bar = ProgressBar::new(counts.length);
@@ -165,7 +165,7 @@ impl Drop for Meter {
 }
 
 /// Displays the progress of a walk over one column family, and sums up its counts.
-pub struct WalkMeter {
+pub(crate) struct WalkMeter {
     meter: Meter,
     /// The partitioner, if it is a hash partitioner: only then a key shows the position in the ring.
     partitioner: Option<PartitionerRef>,
@@ -175,7 +175,7 @@ pub struct WalkMeter {
 
 impl WalkMeter {
     /// Starts with the counts of earlier runs.
-    pub fn new(title: String, partitioner: Option<&PartitionerRef>, before: Tally) -> WalkMeter {
+    pub(crate) fn new(title: String, partitioner: Option<&PartitionerRef>, before: Tally) -> WalkMeter {
         let partitioner = partitioner.filter(|partitioner| !partitioner.preserves_order()).cloned();
         let counts = Arc::new(Counts::new(Scale::Ring, RING_LENGTH));
         counts.set_title(title);
@@ -188,12 +188,12 @@ impl WalkMeter {
     }
 
     /// Returns the counts of all runs.
-    pub fn total(&self) -> Tally {
+    pub(crate) fn total(&self) -> Tally {
         self.total
     }
 
     /// Adds the counts of a batch that ends with the row `last_key`.
-    pub fn add(&mut self, tally: Tally, last_key: Option<&Bytes>) {
+    pub(crate) fn add(&mut self, tally: Tally, last_key: Option<&Bytes>) {
         self.count(tally);
         if let (Some(partitioner), Some(key)) = (&self.partitioner, last_key) {
             let counts = &self.meter.counts;
@@ -215,7 +215,7 @@ impl WalkMeter {
 
     /// Removes the bar, and prints a last line if there are rows: commands list column families without rows in one line.
     /// Returns the counts of all runs.
-    pub fn finish(self) -> Tally {
+    pub(crate) fn finish(self) -> Tally {
         let WalkMeter { meter, total, .. } = self;
         let counts = meter.counts.clone();
         drop(meter);

@@ -19,10 +19,10 @@ mod tally;
 mod target;
 
 pub use interruption::Interruption;
-pub use meter::{Counts, Meter, WalkMeter};
-pub use pump::{Delivered, Pump};
-pub use resume_file::ResumeFile;
-pub use ring_position::{RingPosition, ring_position};
-pub use source::{BATCH_BYTES, RowBatch, RowSource};
-pub use tally::{RowCounter, Tally};
-pub use target::{NoTarget, RowTarget};
+pub(crate) use meter::{Counts, Meter, WalkMeter};
+pub(crate) use pump::{Delivered, Pump};
+pub(crate) use resume_file::ResumeFile;
+pub(crate) use ring_position::{RingPosition, ring_position};
+pub(crate) use source::{BATCH_BYTES, RowBatch, RowSource};
+pub(crate) use tally::{RowCounter, Tally};
+pub(crate) use target::{NoTarget, RowTarget};

@@ -21,7 +21,7 @@ use crate::rows::tally::RowCounter;
 
 /// Moves batches.
 #[derive(Debug, Clone)]
-pub struct Pump {
+pub(crate) struct Pump {
     /// Batches that the target takes at the same time.
     pub parallel: usize,
     pub interruption: Interruption,
@@ -29,7 +29,7 @@ pub struct Pump {
 
 /// A batch that the target has taken.
 #[derive(Debug)]
-pub struct Delivered<T> {
+pub(crate) struct Delivered<T> {
     /// The result of the target.
     pub outcome: T,
     pub tally: Tally,
@@ -44,7 +44,7 @@ impl Pump {
     /// # Errors
     ///
     /// The first one of the source, the target, and `delivered`.
-    pub async fn run<S: RowSource, T: RowTarget>(
+    pub(crate) async fn run<S: RowSource, T: RowTarget>(
         &self,
         source: &mut S,
         target: &Arc<T>,

@@ -12,14 +12,14 @@ const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// A record in a file. Without a path it is not stored.
 #[derive(Debug)]
-pub struct ResumeFile<R> {
+pub(crate) struct ResumeFile<R> {
     pub path: Option<PathBuf>,
     pub record: R,
 }
 
 impl<R: Serialize + DeserializeOwned> ResumeFile<R> {
     /// Returns the record of a new transfer.
-    pub fn new(path: Option<&Path>, record: R) -> ResumeFile<R> {
+    pub(crate) fn new(path: Option<&Path>, record: R) -> ResumeFile<R> {
         ResumeFile { path: path.map(Path::to_path_buf), record }
     }
 
@@ -28,7 +28,7 @@ impl<R: Serialize + DeserializeOwned> ResumeFile<R> {
     /// # Errors
     ///
     /// If the file cannot be read or has something else.
-    pub fn read(path: &Path) -> io::Result<Option<R>> {
+    pub(crate) fn read(path: &Path) -> io::Result<Option<R>> {
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -48,7 +48,7 @@ impl<R: Serialize + DeserializeOwned> ResumeFile<R> {
     /// # Errors
     ///
     /// If the file cannot be written.
-    pub fn write(&self) -> io::Result<()> {
+    pub(crate) fn write(&self) -> io::Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let json = serde_json::to_vec_pretty(&self.record)?;
         let mut new = path.as_os_str().to_owned();

@@ -5,10 +5,10 @@ use bytes::Bytes;
 use base::partitioner::PartitionerRef;
 
 /// The token and the key of a row. Rows are in this order.
-pub type RingPosition = (Vec<u8>, Bytes);
+pub(crate) type RingPosition = (Vec<u8>, Bytes);
 
 /// Returns the position of a row.
-pub fn ring_position(partitioner: &PartitionerRef, key: Bytes) -> RingPosition {
+pub(crate) fn ring_position(partitioner: &PartitionerRef, key: Bytes) -> RingPosition {
     let mut token = Vec::new();
     partitioner.token(&key, &mut token);
     (token, key)

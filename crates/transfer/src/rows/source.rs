@@ -10,7 +10,7 @@ use base::schema::CfDef;
 use store::RowPiece;
 
 /// Approximate size of the rows of a batch, in bytes.
-pub const BATCH_BYTES: usize = 128 * 1024;
+pub(crate) const BATCH_BYTES: usize = 128 * 1024;
 
 /// Rows that are moved together. There may be none.
 #[derive(Debug)]

@@ -26,13 +26,13 @@ impl Tally {
 
 /// Counts batches in the order of reading. A row may go on in the next batch.
 #[derive(Debug, Default)]
-pub struct RowCounter {
+pub(crate) struct RowCounter {
     pub last_key: Option<Bytes>,
 }
 
 impl RowCounter {
     /// Counts the rows that begin in a batch, its cells and its bytes.
-    pub fn count(&mut self, rows: &[RowPiece]) -> Tally {
+    pub(crate) fn count(&mut self, rows: &[RowPiece]) -> Tally {
         let mut tally = Tally::default();
         for row in rows {
             tally.cells += row.changes.len() as u64;

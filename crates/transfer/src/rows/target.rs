@@ -6,7 +6,7 @@ use super::RowBatch;
 use crate::TransferError;
 
 /// Takes rows: writes them, or compares them with its own.
-pub trait RowTarget: Send + Sync + 'static {
+pub(crate) trait RowTarget: Send + Sync + 'static {
     /// The result of a batch.
     type Outcome: Send + 'static;
 
@@ -18,7 +18,7 @@ pub trait RowTarget: Send + Sync + 'static {
 }
 
 /// Drops all rows, of a source that is only read.
-pub struct NoTarget;
+pub(crate) struct NoTarget;
 
 impl RowTarget for NoTarget {
     type Outcome = ();

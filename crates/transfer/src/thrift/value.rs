@@ -60,19 +60,19 @@ fn invalid(kind: ProtocolErrorKind, message: &str) -> thrift::Error {
 }
 
 /// Reads the values of a message.
-pub struct ValueReader<'i> {
+pub(super) struct ValueReader<'i> {
     input: &'i mut dyn TInputProtocol,
     values_left: usize,
     depth: usize,
 }
 
 impl<'i> ValueReader<'i> {
-    pub fn new(input: &'i mut dyn TInputProtocol) -> ValueReader<'i> {
+    pub(super) fn new(input: &'i mut dyn TInputProtocol) -> ValueReader<'i> {
         ValueReader { input, values_left: VALUES_MAX, depth: 0 }
     }
 
     /// Reads the fields of a struct.
-    pub fn fields(&mut self) -> thrift::Result<Fields> {
+    pub(super) fn fields(&mut self) -> thrift::Result<Fields> {
         let mut fields = Vec::new();
         loop {
             let field = self.input.read_field_begin()?;

@@ -21,7 +21,7 @@ const LIST: u8 = TType::List as u8;
 /// Returns the bytes after one value of a type with at most `levels` levels of containers. `None` if the value is
 /// invalid.
 #[inline(always)]
-pub fn skip(rest: &[u8], code: u8, levels: usize) -> Option<&[u8]> {
+pub(super) fn skip(rest: &[u8], code: u8, levels: usize) -> Option<&[u8]> {
     match code {
         STRING => {
             let (length, rest) = size(rest)?;

@@ -8,7 +8,7 @@ use crate::compat::span::{Span, only, since};
 use crate::util::Release::{V0_7, V0_8, V1_0, V1_1, V1_2, V2_0};
 
 /// A field of CfDef and its value.
-pub type SystemSetting = (&'static str, FieldDefault);
+pub(super) type SystemSetting = (&'static str, FieldDefault);
 
 /// A column family of `system`. Classes are short or full names; settings are fields of CfDef that differ from the default.
 #[derive(Debug, Clone, Copy)]

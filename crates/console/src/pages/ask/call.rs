@@ -22,7 +22,7 @@ use wire::thrift::frame::Transport;
 use wire::thrift::{MessageKind, TType};
 
 /// The methods that read.
-pub const METHODS: [&str; 7] = [
+pub(super) const METHODS: [&str; 7] = [
     "get",
     "get_slice",
     "multiget_slice",
@@ -33,7 +33,7 @@ pub const METHODS: [&str; 7] = [
 ];
 
 /// The consistency levels of 0.7 and later, with their numbers.
-pub const LEVELS: [(&str, i32); 9] = [
+pub(crate) const LEVELS: [(&str, i32); 9] = [
     ("ONE", 1),
     ("QUORUM", 2),
     ("LOCAL_QUORUM", 3),
@@ -49,7 +49,7 @@ pub const LEVELS: [(&str, i32); 9] = [
 const COUNT: i32 = 100;
 
 /// A call of 0.7 or later, after `set_keyspace`.
-pub struct ThriftCall {
+pub(crate) struct ThriftCall {
     pub keyspace: String,
     pub cf: Arc<CfDef>,
     pub method: &'static str,
@@ -58,12 +58,12 @@ pub struct ThriftCall {
 
 impl ThriftCall {
     /// Returns the message.
-    pub fn message(&self) -> Bytes {
+    pub(crate) fn message(&self) -> Bytes {
         message(self.method, self.arguments.clone())
     }
 
     /// Returns the call as code of each language, with the selection of its keyspace before it.
-    pub fn snippets(&self) -> Vec<Snippet> {
+    pub(crate) fn snippets(&self) -> Vec<Snippet> {
         let select = Fields::from([(1, text(&self.keyspace))]);
         let messages = [message("set_keyspace", select), self.message()];
         let calls = (1..).zip(messages).map(|(call, bytes)| ReproducedCall {
@@ -82,7 +82,7 @@ fn message(method: &str, fields: Fields) -> Bytes {
 }
 
 /// Runs a call on a database as the visitor. Returns the reply.
-pub async fn run_call(
+pub(crate) async fn run_call(
     state: &AdminState,
     visitor: &Visitor,
     database: Arc<Database>,
@@ -105,7 +105,11 @@ pub async fn run_call(
 
 /// Reads the schema again that gateways share, if this one does not know the column family: another one may have just
 /// created it.
-pub async fn follow_schema(state: &AdminState, keyspace: &str, family: &str) -> Result<(), AdminError> {
+pub(crate) async fn follow_schema(
+    state: &AdminState,
+    keyspace: &str,
+    family: &str,
+) -> Result<(), AdminError> {
     let is_known = state.database.catalog().column_family(keyspace, family).is_some();
     if !is_known && state.database.stored_schema().is_shared() {
         state.database.stored_schema().refresh().await?;
@@ -114,7 +118,7 @@ pub async fn follow_schema(state: &AdminState, keyspace: &str, family: &str) -> 
 }
 
 /// Returns the column family of a form.
-pub fn family(database: &Database, keyspace: &str, family: &str) -> Result<Arc<CfDef>, AdminError> {
+pub(crate) fn family(database: &Database, keyspace: &str, family: &str) -> Result<Arc<CfDef>, AdminError> {
     let catalog = database.catalog();
     let found = catalog.keyspace(keyspace).ok_or_else(|| {
         AdminError::invalid(format!("there is no keyspace {keyspace:?}: choose one in the field Keyspace"))
@@ -125,7 +129,7 @@ pub fn family(database: &Database, keyspace: &str, family: &str) -> Result<Arc<C
 }
 
 /// Returns the number of a consistency level; ONE if the text is empty.
-pub fn level(name: &str) -> Result<i32, AdminError> {
+pub(crate) fn level(name: &str) -> Result<i32, AdminError> {
     if name.is_empty() {
         return Ok(1);
     }
@@ -134,12 +138,12 @@ pub fn level(name: &str) -> Result<i32, AdminError> {
 }
 
 /// Returns a string or binary.
-pub fn text(text: &str) -> Value {
+pub(crate) fn text(text: &str) -> Value {
     Value::Binary(Bytes::copy_from_slice(text.as_bytes()))
 }
 
 /// Returns the call of a form that reads.
-pub fn call_of(database: &Database, form: &AskForm) -> Result<ThriftCall, AdminError> {
+pub(super) fn call_of(database: &Database, form: &AskForm) -> Result<ThriftCall, AdminError> {
     let method = METHODS.into_iter().find(|method| *method == form.method());
     let method = method.ok_or_else(|| {
         AdminError::invalid(format!(

@@ -10,7 +10,7 @@ use db::Database;
 use store::ReadCell;
 
 /// The cells of a row, or of a super column, that were read.
-pub struct CellRow {
+pub(super) struct CellRow {
     pub family: String,
     pub key: ShownBytes,
     pub super_column: Option<ShownBytes>,
@@ -18,12 +18,12 @@ pub struct CellRow {
 }
 
 /// Shows a row key by its validator.
-pub fn shown_key(database: &Database, cf: &CfDef, key: &Bytes) -> ShownBytes {
+pub(super) fn shown_key(database: &Database, cf: &CfDef, key: &Bytes) -> ShownBytes {
     ShownBytes::of(database.types(), key_class(cf), key)
 }
 
 /// Groups cells by row. A cell that several requests have read is shown once.
-pub fn cell_rows(database: &Database, cells: &[ReadCell]) -> Vec<CellRow> {
+pub(super) fn cell_rows(database: &Database, cells: &[ReadCell]) -> Vec<CellRow> {
     let mut rows: Vec<CellRow> = Vec::new();
     let mut seen = HashSet::new();
     let mut last: Option<(&str, &str, &Bytes, Option<&Bytes>)> = None;

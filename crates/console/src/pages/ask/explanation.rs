@@ -24,7 +24,7 @@ const LEFT: u32 = 8;
 const RIGHT: u32 = WIDTH - 8;
 
 /// A bar that stands for all rows or cells in their order, with the part that is read.
-pub struct Bar {
+pub(super) struct Bar {
     pub from: u32,
     pub to: u32,
     pub is_reversed: bool,
@@ -33,20 +33,20 @@ pub struct Bar {
 }
 
 impl Bar {
-    pub fn left(&self) -> u32 {
+    pub(super) fn left(&self) -> u32 {
         LEFT
     }
 
-    pub fn width(&self) -> u32 {
+    pub(super) fn width(&self) -> u32 {
         RIGHT - LEFT
     }
 
-    pub fn part(&self) -> u32 {
+    pub(super) fn part(&self) -> u32 {
         self.to - self.from
     }
 
     /// Returns the points of the arrow's head.
-    pub fn head(&self) -> String {
+    pub(super) fn head(&self) -> String {
         let (base, tip) =
             if self.is_reversed { (self.from + 10, self.from) } else { (self.to - 10, self.to) };
         format!("{base},6 {tip},14 {base},22")
@@ -54,7 +54,7 @@ impl Bar {
 }
 
 /// A slice of rows.
-pub struct ShownStep {
+pub(super) struct ShownStep {
     pub title: String,
     pub family: String,
     pub rows: Bar,
@@ -67,20 +67,20 @@ pub struct ShownStep {
 }
 
 /// A number of the cost, with the width of its bar.
-pub struct Cost {
+pub(super) struct Cost {
     pub name: &'static str,
     pub count: u64,
     pub width: u64,
 }
 
 /// A part of the plan.
-pub struct PlanPart {
+pub(super) struct PlanPart {
     pub name: &'static str,
     pub text: String,
 }
 
 #[derive(Default)]
-pub struct Explanation {
+pub(super) struct Explanation {
     pub plan: Vec<PlanPart>,
     pub steps: Vec<ShownStep>,
     pub steps_left_out: usize,
@@ -90,7 +90,7 @@ pub struct Explanation {
 }
 
 /// Explains a question by its recorded requests. `answer` has the plan of a statement.
-pub fn explain(
+pub(super) fn explain(
     database: &Database,
     release: Release,
     recorded: &Recorded,

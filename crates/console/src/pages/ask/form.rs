@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// The language of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum AskLanguage {
+pub(crate) enum AskLanguage {
     #[default]
     Cql,
     Cql2,
@@ -17,7 +17,7 @@ pub enum AskLanguage {
 /// The views of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum View {
+pub(crate) enum View {
     #[default]
     Table,
     Cells,
@@ -29,7 +29,7 @@ pub enum View {
 /// The fields of the page, all as they were typed.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub struct AskForm {
+pub(crate) struct AskForm {
     pub with: AskLanguage,
     pub view: View,
     pub keyspace: String,
@@ -64,15 +64,15 @@ pub struct AskForm {
 }
 
 impl AskForm {
-    pub fn is_thrift(&self) -> bool {
+    pub(crate) fn is_thrift(&self) -> bool {
         self.with == AskLanguage::Thrift
     }
 
-    pub fn is_cql2(&self) -> bool {
+    pub(crate) fn is_cql2(&self) -> bool {
         self.with == AskLanguage::Cql2
     }
 
-    pub fn is_asked(&self) -> bool {
+    pub(crate) fn is_asked(&self) -> bool {
         match self.with {
             AskLanguage::Thrift => !self.family.is_empty(),
             AskLanguage::Cql | AskLanguage::Cql2 => !self.cql.trim().is_empty(),
@@ -80,7 +80,7 @@ impl AskForm {
     }
 
     /// Returns the method, by default the first of the list.
-    pub fn method(&self) -> &str {
+    pub(crate) fn method(&self) -> &str {
         if self.method.is_empty() { "get_slice" } else { &self.method }
     }
 
@@ -117,7 +117,7 @@ impl AskForm {
     }
 
     /// Returns the path of the same question with another view.
-    pub fn path(&self, view: &str) -> String {
+    pub(crate) fn path(&self, view: &str) -> String {
         let mut fields = self.asked();
         fields.extend(
             [("page", &*self.page), ("view", view)].into_iter().filter(|(_, value)| !value.is_empty()),
@@ -126,7 +126,7 @@ impl AskForm {
     }
 
     /// Returns the path of the next page of the result.
-    pub fn next_path(&self, page: &str) -> String {
+    pub(crate) fn next_path(&self, page: &str) -> String {
         let mut fields = self.asked();
         let view = match self.view {
             View::Table | View::Form => "table",
@@ -138,7 +138,7 @@ impl AskForm {
     }
 
     /// Returns one line that names the question in the history.
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         let text = match self.with {
             AskLanguage::Cql | AskLanguage::Cql2 => self.cql.clone(),
             AskLanguage::Thrift => {
@@ -152,7 +152,7 @@ impl AskForm {
 }
 
 /// Returns fields in the form of a query.
-pub fn query(fields: &[(&str, &str)]) -> String {
+pub(crate) fn query(fields: &[(&str, &str)]) -> String {
     let mut out = String::new();
     for (name, value) in fields {
         if !out.is_empty() {

@@ -31,8 +31,8 @@ mod statement;
 mod steps;
 mod typed;
 
-pub use call::{LEVELS, ThriftCall, family, follow_schema, level, run_call, text};
-pub use form::query;
-pub use page::{CHANGES_ARE_OFF, answer, answer_form, suggestions, visible_lines};
-pub use reply::failure;
-pub use typed::bytes_of;
+pub(crate) use call::{LEVELS, ThriftCall, family, follow_schema, level, run_call, text};
+pub(crate) use form::query;
+pub(crate) use page::{CHANGES_ARE_OFF, answer, answer_form, suggestions, visible_lines};
+pub(crate) use reply::failure;
+pub(crate) use typed::bytes_of;

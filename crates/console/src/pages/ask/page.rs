@@ -30,7 +30,7 @@ use traffic::report::{Snippet, driver_snippets};
 const SUGGESTIONS_MAX: usize = 500;
 
 /// Explains how to allow changes, for pages that refuse them.
-pub const CHANGES_ARE_OFF: &str = "changes are off: this console only reads. Restart the server with --admin-changes on to \
+pub(crate) const CHANGES_ARE_OFF: &str = "changes are off: this console only reads. Restart the server with --admin-changes on to \
      allow them; they are on by default with --ephemeral";
 
 /// The answer to a question.
@@ -130,7 +130,7 @@ impl AskPage {
 }
 
 /// Returns lines of text with escapes for characters that cannot be seen, besides tabs and the ends of lines.
-pub fn visible_lines(text: &str) -> String {
+pub(crate) fn visible_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -143,7 +143,7 @@ pub fn visible_lines(text: &str) -> String {
 }
 
 /// Answers `GET /ask`, which changes nothing.
-pub async fn answer(
+pub(crate) async fn answer(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Query(form): Query<AskForm>,
@@ -156,7 +156,7 @@ pub async fn answer(
 }
 
 /// Answers `POST /ask`, which may run statements that change data or the schema.
-pub async fn answer_form(
+pub(crate) async fn answer_form(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Form(form): Form<AskForm>,
@@ -191,7 +191,11 @@ fn show(
 }
 
 /// Returns the names that the fields for keyspace and column family suggest: those that the visitor sees.
-pub fn suggestions(state: &AdminState, visitor: &Visitor, keyspace: &str) -> (Vec<String>, Vec<String>) {
+pub(crate) fn suggestions(
+    state: &AdminState,
+    visitor: &Visitor,
+    keyspace: &str,
+) -> (Vec<String>, Vec<String>) {
     let catalog = state.database.catalog();
     let seen = catalog.keyspaces.iter().filter(|(_, keyspace)| may_see(keyspace, visitor));
     let keyspaces = seen.map(|(name, _)| name.clone()).take(SUGGESTIONS_MAX).collect();

@@ -8,7 +8,7 @@ use db::Database;
 use store::{ReadCell, RecordingLimits, RecordingStore, StoreRequest};
 
 /// Records a request.
-pub struct Recorder {
+pub(super) struct Recorder {
     /// The same schema over a store that records.
     pub database: Arc<Database>,
     store: Arc<RecordingStore>,
@@ -16,7 +16,7 @@ pub struct Recorder {
 }
 
 /// The reads of a request.
-pub struct Recorded {
+pub(super) struct Recorded {
     /// The first requests to the store.
     pub requests: Vec<StoreRequest>,
     /// The number of all requests to the store.
@@ -30,7 +30,7 @@ pub struct Recorded {
 }
 
 impl Recorder {
-    pub fn new(database: &Database) -> Recorder {
+    pub(super) fn new(database: &Database) -> Recorder {
         let limits =
             RecordingLimits { requests: ASK_REQUESTS_MAX, cells: ASK_CELLS_MAX, cell_bytes: ASK_BYTES_MAX };
         let store = Arc::new(RecordingStore::new(database.store().clone()).with_limits(limits));
@@ -39,7 +39,7 @@ impl Recorder {
     }
 
     /// Returns the requests and cells that were recorded until now.
-    pub fn recorded(&self) -> Recorded {
+    pub(super) fn recorded(&self) -> Recorded {
         Recorded {
             requests: self.store.take(),
             requests_made: self.store.requests_made(),

@@ -32,7 +32,7 @@ struct ReplyRow {
 }
 
 /// Returns why a call has failed; `None` if it has not.
-pub fn failure(reply: &ThriftMessage) -> Option<AdminError> {
+pub(crate) fn failure(reply: &ThriftMessage) -> Option<AdminError> {
     let text = |fields: &Fields| match fields.get(&1) {
         Some(Value::Binary(text)) => String::from_utf8_lossy(text).into_owned(),
         _ => String::new(),
@@ -49,7 +49,7 @@ pub fn failure(reply: &ThriftMessage) -> Option<AdminError> {
 }
 
 /// Shows the reply to a call.
-pub fn shown_reply(database: &Database, call: &ThriftCall, reply: &ThriftMessage) -> ShownResult {
+pub(super) fn shown_reply(database: &Database, call: &ThriftCall, reply: &ThriftMessage) -> ShownResult {
     let Some(result) = reply.fields.get(&0) else { return ShownResult::default() };
     match result {
         Value::I32(count) => counts(database, call, &[(None, *count)]),

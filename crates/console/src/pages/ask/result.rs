@@ -9,7 +9,7 @@ use cql::{QueryState, ResultSet, TypesOf, json};
 use traffic::report::visible_json;
 
 /// A field of a table.
-pub enum Field {
+pub(super) enum Field {
     Null,
     Bytes(ShownBytes),
     Text(String),
@@ -17,7 +17,7 @@ pub enum Field {
 
 /// A result as it is shown.
 #[derive(Default)]
-pub struct ShownResult {
+pub(super) struct ShownResult {
     pub columns: Vec<String>,
     pub rows: Vec<Vec<Field>>,
     /// The number of all rows of the result.
@@ -31,13 +31,13 @@ pub struct ShownResult {
 
 /// Collects the JSON of rows up to the limit.
 #[derive(Default)]
-pub struct JsonRows {
+pub(super) struct JsonRows {
     text: String,
     left_out: usize,
 }
 
 impl JsonRows {
-    pub fn push(&mut self, row: &str) {
+    pub(super) fn push(&mut self, row: &str) {
         if self.left_out > 0 || self.text.len() + row.len() > ASK_BYTES_MAX {
             self.left_out += 1;
             return;
@@ -47,7 +47,7 @@ impl JsonRows {
     }
 
     /// Returns the whole array, and a sentence about what it lacks.
-    pub fn finish(self) -> (String, String) {
+    pub(super) fn finish(self) -> (String, String) {
         let text = if self.text.is_empty() { "[]".to_owned() } else { self.text + "\n]" };
         let note = match self.left_out {
             0 => String::new(),
@@ -61,7 +61,7 @@ impl JsonRows {
 
 impl ShownResult {
     /// Shows the rows of a statement of CQL 3.
-    pub fn of_rows(state: &QueryState<'_>, found: &ResultSet) -> ShownResult {
+    pub(super) fn of_rows(state: &QueryState<'_>, found: &ResultSet) -> ShownResult {
         let types = TypesOf { types: state.database.types(), release: state.behaviour.release };
         let columns: Vec<String> = found.columns.iter().map(|column| column.name.clone()).collect();
         let mut rows = Vec::new();
@@ -88,7 +88,7 @@ impl ShownResult {
     }
 
     /// Shows the rows of a statement of CQL 2, a line for each column.
-    pub fn of_cql2(state: &QueryState<'_>, found: &Cql2Result) -> ShownResult {
+    pub(super) fn of_cql2(state: &QueryState<'_>, found: &Cql2Result) -> ShownResult {
         let types = state.database.types();
         let names = ["key", "column", "value", "timestamp"];
         let show = |class: &str, bytes: &Bytes| match types.resolve(class) {

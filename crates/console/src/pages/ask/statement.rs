@@ -26,7 +26,7 @@ const NO_CQL2: &str =
 
 /// The answer to a statement.
 #[derive(Default)]
-pub struct StatementAnswer {
+pub(super) struct StatementAnswer {
     /// `None`: the statement has no rows.
     pub result: Option<ShownResult>,
     /// The effect of the statement, if it has no rows.
@@ -40,7 +40,7 @@ pub struct StatementAnswer {
 }
 
 /// A statement with its visitor.
-pub struct AskedStatement<'a> {
+pub(super) struct AskedStatement<'a> {
     pub state: &'a AdminState,
     pub visitor: &'a Visitor,
     pub form: &'a AskForm,
@@ -49,7 +49,7 @@ pub struct AskedStatement<'a> {
 
 impl AskedStatement<'_> {
     /// Runs the statement if it only reads, and otherwise explains what it would write. Nothing is changed.
-    pub async fn read(&self, recorder: &Recorder) -> Result<StatementAnswer, AdminError> {
+    pub(super) async fn read(&self, recorder: &Recorder) -> Result<StatementAnswer, AdminError> {
         match self.state.database.remote_cql() {
             Some(remote) => self.metered(self.read_on_cluster(remote)).await,
             None => self.metered(self.read_on(&recorder.database)).await,
@@ -57,12 +57,12 @@ impl AskedStatement<'_> {
     }
 
     /// Runs the statement, which may change data.
-    pub async fn change(&self) -> Result<StatementAnswer, AdminError> {
+    pub(super) async fn change(&self) -> Result<StatementAnswer, AdminError> {
         self.metered(self.change_on(&self.state.database)).await
     }
 
     /// Returns the kind of the statement and the table that it works on, and whether it only reads.
-    pub fn target(&self) -> Result<(StatementTarget, bool), AdminError> {
+    pub(super) fn target(&self) -> Result<(StatementTarget, bool), AdminError> {
         let is_remote = self.state.database.remote_cql().is_some();
         match self.form.with {
             AskLanguage::Cql2 if is_remote => Err(AdminError::invalid(NO_CQL2)),

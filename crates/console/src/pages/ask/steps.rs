@@ -10,14 +10,14 @@ use store::StoreRequest;
 
 /// The rows that a step reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StepRows {
+pub(super) enum StepRows {
     Key(Bytes),
     Scan(Bounds),
 }
 
 /// Requests that read the same slice of the same rows.
 #[derive(Debug, Clone)]
-pub struct ReadStep {
+pub(super) struct ReadStep {
     pub cf: Arc<CfDef>,
     pub rows: StepRows,
     pub super_column: Option<Bytes>,
@@ -28,7 +28,7 @@ pub struct ReadStep {
 }
 
 /// Groups requests, in the order of their first ones.
-pub fn read_steps(requests: &[StoreRequest]) -> Vec<ReadStep> {
+pub(super) fn read_steps(requests: &[StoreRequest]) -> Vec<ReadStep> {
     let mut steps: Vec<ReadStep> = Vec::new();
     for request in requests {
         let (rows, command) = match request {
@@ -69,7 +69,7 @@ impl ReadStep {
     }
 
     /// Returns the slice, if it reads one.
-    pub fn slice(&self) -> Option<&SliceRange> {
+    pub(super) fn slice(&self) -> Option<&SliceRange> {
         match &self.predicate {
             Predicate::Range(range) => Some(range),
             Predicate::Names(_) => None,

@@ -10,7 +10,7 @@ const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
 
 /// Returns the bytes of a text: in hex after `0x`, otherwise in the text form of the type. Without a type, or with
 /// BytesType, it is UTF-8. `what` names the field in errors. An empty text has no bytes.
-pub fn bytes_of(of_type: Option<&TypeRef>, text: &str, what: &str) -> Result<Bytes, AdminError> {
+pub(crate) fn bytes_of(of_type: Option<&TypeRef>, text: &str, what: &str) -> Result<Bytes, AdminError> {
     if text.is_empty() {
         return Ok(Bytes::new());
     }

@@ -11,7 +11,7 @@ use db::faults::{Journal, JournalEntry};
 const GROUPS_MAX: usize = 100;
 
 /// Requests of one method to one column family.
-pub struct AskedGroup {
+pub(super) struct AskedGroup {
     pub method: String,
     pub place: String,
     pub requests: String,
@@ -19,7 +19,7 @@ pub struct AskedGroup {
 }
 
 /// Counts the requests of the journal. Returns the most frequent groups, and how many are left out.
-pub fn asked(journal: &Journal) -> (Vec<AskedGroup>, usize) {
+pub(super) fn asked(journal: &Journal) -> (Vec<AskedGroup>, usize) {
     let mut groups: BTreeMap<(String, String), (u64, u64)> = BTreeMap::new();
     journal.visit(|entry| {
         let (requests, failed) = groups.entry((method_of(entry), place_of(entry))).or_default();

@@ -9,14 +9,14 @@ use db::faults::FaultRule;
 use double::control::{Control, ControlError, ResetScope};
 
 /// The row operations that a rule can require: value and words.
-pub const OPERATIONS: [(&str, &str); 4] = [
+pub(super) const OPERATIONS: [(&str, &str); 4] = [
     ("read", "reads a row"),
     ("scan", "reads a range of rows"),
     ("write", "writes or deletes"),
     ("truncate", "truncates"),
 ];
 /// The errors of rules.
-pub const ERRORS: [(&str, &str); 9] = [
+pub(super) const ERRORS: [(&str, &str); 9] = [
     ("timed_out", "timed out"),
     ("unavailable", "unavailable"),
     ("invalid_request", "invalid request"),
@@ -28,7 +28,7 @@ pub const ERRORS: [(&str, &str); 9] = [
     ("internal", "failure of the server"),
 ];
 /// The effects of a rule on replies: value and words.
-pub const REPLIES: [(&str, &str); 7] = [
+pub(super) const REPLIES: [(&str, &str); 7] = [
     ("none", "no reply"),
     ("closed", "connection closed without it"),
     ("half", "half of it, then closed"),
@@ -41,7 +41,7 @@ pub const REPLIES: [(&str, &str); 7] = [
 /// The fields of all forms. Each form has the field `action` and some of the others.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub struct DoubleForm {
+pub(crate) struct DoubleForm {
     pub action: String,
     /// The name of a snapshot or rule.
     pub name: String,
@@ -66,7 +66,7 @@ pub struct DoubleForm {
 }
 
 /// Returns the sentence about a completed action; empty for another text.
-pub fn done(action: &str) -> &'static str {
+pub(super) fn done(action: &str) -> &'static str {
     match action {
         "take" => "The snapshot was taken.",
         "restore" => "The server has the state of the snapshot.",
@@ -90,7 +90,7 @@ pub fn done(action: &str) -> &'static str {
 ///
 /// # Errors
 /// Errors of the control API, and fields of another form.
-pub async fn run(control: &Control, form: &DoubleForm) -> Result<(), ControlError> {
+pub(super) async fn run(control: &Control, form: &DoubleForm) -> Result<(), ControlError> {
     let name = form.name.trim();
     let clock = |change| control.change_clock(change).map(drop);
     match form.action.as_str() {

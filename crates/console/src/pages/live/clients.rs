@@ -13,14 +13,14 @@ use net::{ClientKind, ConnectedClient};
 const GROUPS_MAX: usize = 100;
 
 /// The connections of clients that speak the same.
-pub struct KindGroup {
+pub(super) struct KindGroup {
     pub kind: &'static str,
     pub connections: String,
     pub requests: String,
 }
 
 /// The connections of a user from an address.
-pub struct ClientGroup {
+pub(super) struct ClientGroup {
     pub address: String,
     pub kind: &'static str,
     /// Empty if nobody has logged in.
@@ -49,7 +49,7 @@ impl Sum {
 
 /// Returns connections by what they speak, and by address, user and TLS: those with the most requests first, and how many
 /// groups are left out.
-pub fn grouped(clients: &[ConnectedClient]) -> (Vec<KindGroup>, Vec<ClientGroup>, usize) {
+pub(super) fn grouped(clients: &[ConnectedClient]) -> (Vec<KindGroup>, Vec<ClientGroup>, usize) {
     let mut by_kind: BTreeMap<ClientKind, Sum> = BTreeMap::new();
     let mut by_client: BTreeMap<(IpAddr, ClientKind, &str, bool), Sum> = BTreeMap::new();
     for client in clients {

@@ -10,7 +10,7 @@ use db::activity::RequestSummary;
 /// The fields of the form. Empty ones ask for nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub struct LiveQuery {
+pub(crate) struct LiveQuery {
     pub method: String,
     pub keyspace: String,
     pub family: String,
@@ -25,7 +25,7 @@ pub struct LiveQuery {
 
 /// The filter of requests: it shows those that meet all conditions.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct LiveFilter {
+pub(crate) struct LiveFilter {
     method: String,
     keyspace: String,
     family: String,
@@ -39,7 +39,7 @@ impl LiveQuery {
     ///
     /// # Errors
     /// If a field has another form.
-    pub fn filter(&self) -> Result<LiveFilter, AdminError> {
+    pub(crate) fn filter(&self) -> Result<LiveFilter, AdminError> {
         let lower = |text: &str| text.trim().to_lowercase();
         let has_failed = match self.outcome.as_str() {
             "" => None,
@@ -58,7 +58,7 @@ impl LiveQuery {
     }
 
     /// Returns the fields as the query of an address.
-    pub fn encoded(&self) -> String {
+    pub(crate) fn encoded(&self) -> String {
         let fields = [
             ("method", &self.method),
             ("keyspace", &self.keyspace),
@@ -81,7 +81,7 @@ impl LiveQuery {
 impl LiveFilter {
     /// Returns whether a request is shown. Each text of the filter must be a part of the request's text, in any letter
     /// case.
-    pub fn admits(&self, request: &RequestSummary) -> bool {
+    pub(crate) fn admits(&self, request: &RequestSummary) -> bool {
         let has = |part: &str, text: &str| part.is_empty() || text.to_lowercase().contains(part);
         has(&self.method, &request.method)
             && has(&self.keyspace, &request.keyspace)

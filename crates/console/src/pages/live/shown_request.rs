@@ -10,7 +10,7 @@ use db::activity::RequestSummary;
 
 /// The texts of a line, without anything that cannot be seen. The script of the page reads the same fields as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ShownRequest {
+pub(super) struct ShownRequest {
     /// The time of day, or the date with it, or a word.
     pub at: String,
     pub method: String,
@@ -28,7 +28,7 @@ pub struct ShownRequest {
 
 impl ShownRequest {
     /// Shows a request with the time of day.
-    pub fn of(request: &RequestSummary) -> ShownRequest {
+    pub(super) fn of(request: &RequestSummary) -> ShownRequest {
         let date = timestamp_text(request.at_ms);
         // The journal has no times.
         let time = date.get(11..23).filter(|_| request.at_ms > 0).unwrap_or("earlier");
@@ -36,7 +36,7 @@ impl ShownRequest {
     }
 
     /// Shows a request with its date.
-    pub fn with_date(request: &RequestSummary) -> ShownRequest {
+    pub(super) fn with_date(request: &RequestSummary) -> ShownRequest {
         ShownRequest::at(timestamp_text(request.at_ms), request)
     }
 

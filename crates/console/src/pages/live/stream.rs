@@ -49,7 +49,7 @@ struct LiveStream {
 }
 
 /// Returns the stream as a reply.
-pub fn reply(state: Arc<AdminState>, filter: LiveFilter, visitor: Visitor) -> Response {
+pub(super) fn reply(state: Arc<AdminState>, filter: LiveFilter, visitor: Visitor) -> Response {
     let live = state.database.request_log().follow();
     let mut tick = interval(Duration::from_secs(1));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -38,7 +38,7 @@ struct CellPage {
 }
 
 /// Answers `GET /cell` and `POST /cell`.
-pub async fn cell(
+pub(crate) async fn cell(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Form(query): Form<RowsQuery>,

@@ -21,7 +21,7 @@ use store::{StoredCell, StoredColumns, StoredSlice};
 
 /// A part of a value: the whole value, or an element of a collection.
 #[derive(Clone)]
-pub struct Piece {
+pub(super) struct Piece {
     /// The key of a map's entry, or the name of a field.
     pub label: Option<ShownBytes>,
     /// `None` in a set, whose elements are only labels.
@@ -32,13 +32,13 @@ pub struct Piece {
 
 /// A value of a row; without pieces it is null.
 #[derive(Default)]
-pub struct GridValue {
+pub(super) struct GridValue {
     pub open: &'static str,
     pub pieces: Vec<Piece>,
     pub close: &'static str,
 }
 
-pub struct GridColumn {
+pub(super) struct GridColumn {
     pub name: String,
     pub kind: &'static str,
     pub of: String,
@@ -46,7 +46,7 @@ pub struct GridColumn {
 
 /// The rows of a slice.
 #[derive(Default)]
-pub struct CqlRows {
+pub(super) struct CqlRows {
     pub columns: Vec<GridColumn>,
     pub rows: Vec<Vec<GridValue>>,
     /// The name of the table has these columns by statements of CQL only if they are not empty.
@@ -79,7 +79,7 @@ struct CqlPiece {
 }
 
 impl CqlRows {
-    pub fn of(database: &Database, target: &Target, slice: &StoredSlice) -> CqlRows {
+    pub(super) fn of(database: &Database, target: &Target, slice: &StoredSlice) -> CqlRows {
         let table = &*target.table;
         let key = target.key.as_ref().and_then(|key| row_key_parts(key, table.partition_key.len()));
         let Some(key) = key else { return CqlRows::default() };

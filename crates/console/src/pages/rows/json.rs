@@ -21,7 +21,7 @@ use sstable::{Atom, Form as ShowForm, Shower, Unit};
 use store::{StoredColumns, StoredSlice};
 
 /// Answers `GET /rows.json` and `POST /rows.json`.
-pub async fn json(
+pub(crate) async fn json(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Form(query): Form<RowsQuery>,

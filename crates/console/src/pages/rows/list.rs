@@ -54,7 +54,7 @@ struct ListedColumn {
 }
 
 /// Shows the rows from `target.from` on, and why the last request was refused.
-pub async fn show(
+pub(super) async fn show(
     state: &AdminState,
     visitor: &Visitor,
     target: &Target,

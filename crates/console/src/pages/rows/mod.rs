@@ -22,9 +22,9 @@ mod page_link;
 mod query;
 mod row;
 
-pub use cell::cell;
-pub use json::json;
-pub use query::RowsQuery;
+pub(crate) use cell::cell;
+pub(crate) use json::json;
+pub(crate) use query::RowsQuery;
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ use crate::state::AdminState;
 use crate::visitor::Visitor;
 
 /// Answers `GET /rows` and `POST /rows`.
-pub async fn answer(
+pub(crate) async fn answer(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Form(query): Form<RowsQuery>,

@@ -10,7 +10,7 @@ use base::marshal::{AbstractType, BytesType};
 const QUERY_BYTES_MAX: usize = 4 * 1024;
 
 /// A link to one of the paths below `/rows`.
-pub struct PageLink {
+pub(super) struct PageLink {
     pub path: &'static str,
     /// The address; `None` if it would be too long. Then a button with the last field sends the form of the page, which
     /// has the others.
@@ -25,14 +25,14 @@ pub(super) fn field_of(bytes: &[u8]) -> String {
 }
 
 /// The fields that links of a page have in common.
-pub struct LinkFields {
+pub(super) struct LinkFields {
     /// Names and values, as the page's form has them.
     pub fields: Vec<(&'static str, String)>,
 }
 
 impl LinkFields {
     /// Returns the fields of a column family, and of the row and super column if the target has them.
-    pub fn of(target: &Target) -> LinkFields {
+    pub(super) fn of(target: &Target) -> LinkFields {
         let mut fields = vec![("keyspace", target.cf.keyspace.clone()), ("family", target.cf.name.clone())];
         fields.extend(target.key.as_ref().map(|key| ("key", field_of(key))));
         fields.extend(target.super_column.as_ref().map(|name| ("super", field_of(name))));
@@ -40,7 +40,7 @@ impl LinkFields {
     }
 
     /// Returns the link to a path with one more field.
-    pub fn link(&self, path: &'static str, field: &'static str, bytes: &Bytes) -> PageLink {
+    pub(super) fn link(&self, path: &'static str, field: &'static str, bytes: &Bytes) -> PageLink {
         let value = field_of(bytes);
         let all = self.fields.iter().map(|(name, value)| (*name, &**value)).chain([(field, &*value)]);
         let href = href(path, all);
@@ -48,13 +48,13 @@ impl LinkFields {
     }
 
     /// Returns the address with two more fields; `None` if it would be too long.
-    pub fn href_of_two(&self, path: &str, fields: [(&'static str, &Bytes); 2]) -> Option<String> {
+    pub(super) fn href_of_two(&self, path: &str, fields: [(&'static str, &Bytes); 2]) -> Option<String> {
         let fields = fields.map(|(name, bytes)| (name, field_of(bytes)));
         href(path, self.fields.iter().chain(&fields).map(|(name, value)| (*name, &**value)))
     }
 
     /// Returns the address without more fields; `None` if it would be too long.
-    pub fn href(&self, path: &str) -> Option<String> {
+    pub(super) fn href(&self, path: &str) -> Option<String> {
         href(path, self.fields.iter().map(|(name, value)| (*name, &**value)))
     }
 }

@@ -23,7 +23,7 @@ use db::{Database, Request};
 /// The fields, as they come. Empty ones are as if they were missing, except `down`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct RowsQuery {
+pub(crate) struct RowsQuery {
     keyspace: String,
     family: String,
     key: String,
@@ -40,7 +40,7 @@ pub struct RowsQuery {
 
 impl RowsQuery {
     /// Returns the column family, which the visitor must be allowed to read.
-    pub fn family(&self, state: &AdminState, visitor: &Visitor) -> Result<Arc<CfDef>, AdminError> {
+    pub(crate) fn family(&self, state: &AdminState, visitor: &Visitor) -> Result<Arc<CfDef>, AdminError> {
         let catalog = state.database.catalog();
         let Some(keyspace) = catalog.keyspace(&self.keyspace) else {
             return Err(no_keyspace(&self.keyspace, visitor));
@@ -60,7 +60,7 @@ impl RowsQuery {
 }
 
 /// The data that a request asks for.
-pub struct Target {
+pub(super) struct Target {
     pub cf: Arc<CfDef>,
     /// The table that the column family is in CQL.
     pub table: Arc<TableDef>,
@@ -76,13 +76,13 @@ pub struct Target {
 
 impl Target {
     /// Returns the target of a column family's list of rows.
-    pub fn of_family(cf: Arc<CfDef>) -> Target {
+    pub(super) fn of_family(cf: Arc<CfDef>) -> Target {
         let table = TableDef::of(&cf, NEWEST);
         let (from, start) = (Bytes::new(), Bytes::new());
         Target { cf, table, key: None, from, super_column: None, name: None, start, is_reversed: false }
     }
 
-    pub fn of(cf: Arc<CfDef>, query: &RowsQuery) -> Result<Target, AdminError> {
+    pub(super) fn of(cf: Arc<CfDef>, query: &RowsQuery) -> Result<Target, AdminError> {
         let of_key = cf.key_validator.clone();
         let key = |text: &str, what: &str| bytes_of(text, of_key.as_ref(), what);
         let super_type = cf.is_super().then(|| cf.comparator.clone());
@@ -115,7 +115,7 @@ impl Target {
     }
 
     /// Returns the comparator of the names that a slice of the target has.
-    pub fn names(&self) -> &TypeRef {
+    pub(super) fn names(&self) -> &TypeRef {
         match (&self.super_column, self.cf.subcomparator()) {
             (Some(_), Some(subcomparator)) => subcomparator,
             _ => &self.cf.comparator,
@@ -123,12 +123,12 @@ impl Target {
     }
 
     /// Returns the name of the column family with its keyspace, as pages show it.
-    pub fn shown_family(&self) -> String {
+    pub(super) fn shown_family(&self) -> String {
         format!("{}.{}", escaped(self.cf.keyspace.as_bytes()), escaped(self.cf.name.as_bytes()))
     }
 
     /// Returns the slice of one page.
-    pub fn range(&self) -> SliceRange {
+    pub(super) fn range(&self) -> SliceRange {
         SliceRange {
             start: self.start.clone(),
             finish: Bytes::new(),
@@ -138,7 +138,7 @@ impl Target {
     }
 
     /// Begins a request that reads the column family.
-    pub fn request<'a>(&'a self, database: &'a Database) -> Request<'a> {
+    pub(super) fn request<'a>(&'a self, database: &'a Database) -> Request<'a> {
         let behaviour = Behaviour::of(NEWEST);
         database.request(self.cf.keyspace.as_bytes(), ConsistencyLevel::One, behaviour)
     }

@@ -23,14 +23,14 @@ use store::{StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSu
 const CELLS_PER_SUPER: usize = 20;
 
 /// A deletion on a page.
-pub struct ShownDeletion {
+pub(super) struct ShownDeletion {
     pub time: ShownTime,
     /// When the server deleted it.
     pub at: String,
 }
 
 impl ShownDeletion {
-    pub fn of(deletion: DeletionTime) -> Option<ShownDeletion> {
+    pub(super) fn of(deletion: DeletionTime) -> Option<ShownDeletion> {
         deletion.is_deleted().then(|| ShownDeletion {
             time: ShownTime::of(deletion.marked_for_delete_at),
             at: date_of_seconds(deletion.local_deletion_time),
@@ -48,7 +48,7 @@ struct ShownRange {
 }
 
 /// A cell with the link to the page that shows it as a whole.
-pub struct RowCell {
+pub(super) struct RowCell {
     pub shown: ShownCell,
     pub whole: Option<PageLink>,
 }
@@ -135,7 +135,11 @@ pub(super) async fn slice_of(
 }
 
 /// Shows the row of `target.key`.
-pub async fn show(state: &AdminState, visitor: &Visitor, target: &Target) -> Result<Response, AdminError> {
+pub(super) async fn show(
+    state: &AdminState,
+    visitor: &Visitor,
+    target: &Target,
+) -> Result<Response, AdminError> {
     let database = &*state.database;
     let request = target.request(database);
     let (slice, before) = state.metered(read(&request, target)).await?;

@@ -9,7 +9,7 @@ use super::graph::Role;
 use super::permission::{Permission, Resource};
 
 /// The prefix of a role's metadata record; the role's name follows.
-pub const ROLE_RECORD: &str = "role/";
+pub(super) const ROLE_RECORD: &str = "role/";
 
 /// The version of the form that is written. A reader refuses unknown versions, because it must not guess what they
 /// grant or no longer grant.
@@ -17,7 +17,7 @@ const VERSION: u32 = 1;
 
 /// The error of a record that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum StoredRoleError {
+pub(super) enum StoredRoleError {
     /// A newer version of the server has written the record.
     #[error("role {role} is stored in format {version}, which only a newer version of this server can read")]
     Version { role: String, version: u32 },
@@ -82,7 +82,7 @@ impl From<StoredResource> for Resource {
 }
 
 /// Returns the stored form of a role.
-pub fn role_to_json(role: &Role) -> String {
+pub(super) fn role_to_json(role: &Role) -> String {
     let grants = role.grants.list().into_iter();
     let stored = StoredRole {
         version: VERSION,
@@ -99,7 +99,7 @@ pub fn role_to_json(role: &Role) -> String {
 }
 
 /// Reads the stored form of a role.
-pub fn role_from_json(name: &str, json: &[u8]) -> Result<Role, StoredRoleError> {
+pub(super) fn role_from_json(name: &str, json: &[u8]) -> Result<Role, StoredRoleError> {
     let malformed = |error: serde_json::Error| StoredRoleError::Malformed {
         role: name.to_owned(),
         why: error.to_string(),

@@ -129,7 +129,7 @@ impl Attribute {
 }
 
 /// Changes the definition of a column family by attributes.
-pub fn set_family(
+pub(super) fn set_family(
     request: &mut CfRequest,
     attributes: &[Attribute],
     types: &Types,
@@ -167,12 +167,12 @@ pub fn set_family(
 }
 
 /// Returns the definition of a keyspace. Without attributes it is on one node.
-pub fn new_keyspace(name: &str) -> KsRequest {
+pub(super) fn new_keyspace(name: &str) -> KsRequest {
     KsRequest { name: name.to_owned(), strategy_class: SIMPLE_STRATEGY.to_owned(), ..KsRequest::default() }
 }
 
 /// Changes the definition of a keyspace by attributes.
-pub fn set_keyspace(request: &mut KsRequest, attributes: &[Attribute]) -> Result<(), CliScriptError> {
+pub(super) fn set_keyspace(request: &mut KsRequest, attributes: &[Attribute]) -> Result<(), CliScriptError> {
     for attribute in attributes {
         match &*attribute.name {
             "placement_strategy" => request.strategy_class = attribute.text()?,

@@ -33,7 +33,7 @@ impl CliScriptError {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Token {
+pub(super) enum Token {
     /// Letters, digits, underscores and hyphens, with a letter or digit first.
     Word(String),
     /// A text in quotes, without them.
@@ -61,7 +61,7 @@ impl fmt::Display for Token {
 const SIGNS: &str = "[]{}()=:,;./?<>";
 
 /// Reads the tokens of a script.
-pub struct Lexer<'s> {
+pub(super) struct Lexer<'s> {
     rest: Peekable<Chars<'s>>,
     /// The place of the next character.
     place: ScriptPlace,
@@ -70,12 +70,12 @@ pub struct Lexer<'s> {
 }
 
 impl<'s> Lexer<'s> {
-    pub fn new(script: &'s str) -> Lexer<'s> {
+    pub(super) fn new(script: &'s str) -> Lexer<'s> {
         Lexer { rest: script.chars().peekable(), place: ScriptPlace { line: 1, column: 1 }, hyphen: None }
     }
 
     /// Returns the tokens of the next statement, each with its place. The last is a semicolon or `End`.
-    pub fn statement(&mut self) -> Result<Vec<(ScriptPlace, Token)>, CliScriptError> {
+    pub(super) fn statement(&mut self) -> Result<Vec<(ScriptPlace, Token)>, CliScriptError> {
         let mut found = Vec::new();
         loop {
             let token = self.next_token()?;

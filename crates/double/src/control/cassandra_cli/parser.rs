@@ -13,10 +13,10 @@ const WITH_EFFECT: &str = "use, create, update, drop, set, incr, decr, del, trun
 
 /// The statements of a script, each with the place where it begins, or the first mistake. Names and types are not
 /// checked here.
-pub struct Statements<'s>(Lexer<'s>);
+pub(super) struct Statements<'s>(Lexer<'s>);
 
 impl<'s> Statements<'s> {
-    pub fn of(script: &'s str) -> Statements<'s> {
+    pub(super) fn of(script: &'s str) -> Statements<'s> {
         Statements(Lexer::new(script))
     }
 

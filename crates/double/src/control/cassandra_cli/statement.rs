@@ -4,7 +4,7 @@ use super::lexer::ScriptPlace;
 
 /// A key, name or value in a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Term {
+pub(super) enum Term {
     /// A text, whose type the schema knows.
     Plain(String),
     /// A text of another type: `long(42)`. Without a text it is a new value: `timeuuid()`.
@@ -13,7 +13,7 @@ pub enum Term {
 
 /// A row, a super column or a column: `Family[key][name][name]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CellPath {
+pub(super) struct CellPath {
     pub family: String,
     pub key: Term,
     /// At most two.
@@ -22,7 +22,7 @@ pub struct CellPath {
 
 /// The value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AttributeValue {
+pub(super) enum AttributeValue {
     Text(String),
     Map(Vec<(String, AttributeValue)>),
     /// A list of maps.
@@ -31,7 +31,7 @@ pub enum AttributeValue {
 
 /// An attribute of a keyspace or column family: `comparator = UTF8Type`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attribute {
+pub(super) struct Attribute {
     pub place: ScriptPlace,
     /// In lower case.
     pub name: String,
@@ -40,7 +40,7 @@ pub struct Attribute {
 
 /// The part of a column family for which `assume` sets a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Assumption {
+pub(super) enum Assumption {
     Keys,
     Comparator,
     SubComparator,
@@ -49,14 +49,14 @@ pub enum Assumption {
 
 /// A keyspace or column family that is created or updated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Definition {
+pub(super) struct Definition {
     pub name: String,
     pub attributes: Vec<Attribute>,
 }
 
 /// A statement with an effect on stored data or the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Statement {
+pub(super) enum Statement {
     Use(String),
     CreateKeyspace(Definition),
     UpdateKeyspace(Definition),

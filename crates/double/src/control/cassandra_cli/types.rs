@@ -25,7 +25,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
 ];
 
 /// Returns the type of a function such as `utf8`.
-pub fn type_of_function(database: &Database, function: &str) -> Result<TypeRef, String> {
+pub(super) fn type_of_function(database: &Database, function: &str) -> Result<TypeRef, String> {
     let known = FUNCTIONS.iter().find(|(name, _)| function.eq_ignore_ascii_case(name));
     known.and_then(|(_, class)| database.types().resolve(class)).ok_or_else(|| {
         let names: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
@@ -48,7 +48,7 @@ pub fn bytes_of_text(of_type: Option<&TypeRef>, text: &str) -> Result<Bytes, Str
 }
 
 /// Returns the bytes of a key, name or value, and the type if the term names one.
-pub fn bytes_of(
+pub(super) fn bytes_of(
     database: &Database,
     of_type: Option<&TypeRef>,
     term: &Term,

@@ -8,9 +8,10 @@ use base::util::meter::RequestKind;
 use db::RowBatch;
 use wire::thrift::TType;
 
-pub const BATCH_INSERT_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..BATCH_INSERT };
+pub(super) const BATCH_INSERT_0_4: Method =
+    Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..BATCH_INSERT };
 
-pub const BATCH_INSERT: Method = Method {
+pub(super) const BATCH_INSERT: Method = Method {
     name: "batch_insert",
     releases: Span::between(V0_5, V0_6),
     args: &[
@@ -35,7 +36,7 @@ fn batch_insert(call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const BATCH_MUTATE: Method = Method {
+pub(super) const BATCH_MUTATE: Method = Method {
     name: "batch_mutate",
     releases: only(V0_6),
     args: &[

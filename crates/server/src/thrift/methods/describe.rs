@@ -9,7 +9,7 @@ use base::util::Release::{V0_4, V0_6};
 use db::TokenRange;
 use wire::thrift::{TType, Writer};
 
-pub const DESCRIBE_KEYSPACES: Method = Method {
+pub(super) const DESCRIBE_KEYSPACES: Method = Method {
     name: "describe_keyspaces",
     releases: only(V0_6),
     args: &[],
@@ -33,7 +33,7 @@ fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
 }
 
 /// Writes the names of all keyspaces, as 0.6 does.
-pub fn write_old_names(call: &mut Call<'_>) {
+pub(super) fn write_old_names(call: &mut Call<'_>) {
     let behaviour = Behaviour::of(call.compat.with_keyspace);
     let names = call.database.describe(behaviour).keyspace_names();
     let mut writer = call.writer();
@@ -43,7 +43,7 @@ pub fn write_old_names(call: &mut Call<'_>) {
     }
 }
 
-pub const DESCRIBE_KEYSPACE: Method = Method {
+pub(super) const DESCRIBE_KEYSPACE: Method = Method {
     name: "describe_keyspace",
     releases: Span::between(V0_4, V0_6),
     args: &[arg(1, "keyspace", TType::String)],
@@ -66,7 +66,7 @@ fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
 }
 
 /// Writes a keyspace as 0.4 to 0.6 do.
-pub fn write_old_keyspace(call: &mut Call<'_>, keyspace: &[u8]) -> Result<(), db::Error> {
+pub(super) fn write_old_keyspace(call: &mut Call<'_>, keyspace: &[u8]) -> Result<(), db::Error> {
     // 0.6 answers an unknown keyspace with an internal error; the exception that its interface declares is correct.
     let behaviour = Behaviour::of(call.compat.with_keyspace);
     let families = call.database.describe(behaviour).describe_keyspace(keyspace);
@@ -84,7 +84,7 @@ pub fn write_old_keyspace(call: &mut Call<'_>, keyspace: &[u8]) -> Result<(), db
     Ok(())
 }
 
-pub const DESCRIBE_CLUSTER_NAME: Method = Method {
+pub(super) const DESCRIBE_CLUSTER_NAME: Method = Method {
     name: "describe_cluster_name",
     releases: only(V0_6),
     args: &[],
@@ -94,7 +94,7 @@ pub const DESCRIBE_CLUSTER_NAME: Method = Method {
     run: describe_cluster_name,
 };
 
-pub fn describe_cluster_name(mut call: Call<'_>) -> CallFuture<'_> {
+pub(super) fn describe_cluster_name(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let name = call.database.cluster_name().to_owned();
         call.writer().field_string(0, name.as_bytes());
@@ -102,10 +102,10 @@ pub fn describe_cluster_name(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const DESCRIBE_VERSION: Method =
+pub(super) const DESCRIBE_VERSION: Method =
     Method { name: "describe_version", run: describe_version, ..DESCRIBE_CLUSTER_NAME };
 
-pub fn describe_version(mut call: Call<'_>) -> CallFuture<'_> {
+pub(super) fn describe_version(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let version = api_version(call.behaviour.release);
         call.writer().field_string(0, version.as_bytes());
@@ -113,10 +113,10 @@ pub fn describe_version(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const DESCRIBE_PARTITIONER: Method =
+pub(super) const DESCRIBE_PARTITIONER: Method =
     Method { name: "describe_partitioner", run: describe_partitioner, ..DESCRIBE_CLUSTER_NAME };
 
-pub fn describe_partitioner(mut call: Call<'_>) -> CallFuture<'_> {
+pub(super) fn describe_partitioner(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let name = call.database.partitioner().class_name();
         call.writer().field_string(0, name.as_bytes());
@@ -124,7 +124,7 @@ pub fn describe_partitioner(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const DESCRIBE_RING: Method = Method {
+pub(super) const DESCRIBE_RING: Method = Method {
     name: "describe_ring",
     args: &[arg(1, "keyspace", TType::String)],
     throws: &[(1, DeclaredException::InvalidRequest)],
@@ -132,7 +132,7 @@ pub const DESCRIBE_RING: Method = Method {
     ..DESCRIBE_CLUSTER_NAME
 };
 
-pub fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
+pub(super) fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
         let describe = call.database.describe(call.behaviour);
@@ -177,7 +177,7 @@ fn write_endpoints(writer: &mut Writer<'_>, id: i16, endpoints: &[String]) {
     }
 }
 
-pub const DESCRIBE_SPLITS: Method = Method {
+pub(super) const DESCRIBE_SPLITS: Method = Method {
     name: "describe_splits",
     args: &[
         arg(1, "start_token", TType::String),

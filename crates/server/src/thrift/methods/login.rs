@@ -7,7 +7,7 @@ use base::compat::only;
 use base::util::Release::V0_6;
 use wire::thrift::TType;
 
-pub const LOGIN: Method = Method {
+pub(super) const LOGIN: Method = Method {
     name: "login",
     releases: only(V0_6),
     args: &[arg(1, "keyspace", TType::String), arg(2, "auth_request", TType::Struct)],

@@ -5,7 +5,7 @@ use base::compat::Span;
 use base::util::Release::{V0_4, V0_6};
 use wire::thrift::TType;
 
-pub const GET_STRING_PROPERTY: Method = Method {
+pub(super) const GET_STRING_PROPERTY: Method = Method {
     name: "get_string_property",
     releases: Span::between(V0_4, V0_6),
     args: &[arg(1, "property", TType::String)],
@@ -24,7 +24,7 @@ fn get_string_property(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const GET_STRING_LIST_PROPERTY: Method =
+pub(super) const GET_STRING_LIST_PROPERTY: Method =
     Method { name: "get_string_list_property", run: get_string_list_property, ..GET_STRING_PROPERTY };
 
 fn get_string_list_property(mut call: Call<'_>) -> CallFuture<'_> {

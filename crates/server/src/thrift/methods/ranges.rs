@@ -8,10 +8,10 @@ use base::util::meter::RequestKind;
 use db::KeyRange;
 use wire::thrift::TType;
 
-pub const GET_KEY_RANGE_0_4: Method =
+pub(super) const GET_KEY_RANGE_0_4: Method =
     Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..GET_KEY_RANGE };
 
-pub const GET_KEY_RANGE: Method = Method {
+pub(super) const GET_KEY_RANGE: Method = Method {
     name: "get_key_range",
     releases: only(V0_5),
     args: &[
@@ -44,7 +44,7 @@ fn get_key_range(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const GET_RANGE_SLICE: Method = Method {
+pub(super) const GET_RANGE_SLICE: Method = Method {
     name: "get_range_slice",
     releases: Span::between(V0_5, V0_6),
     args: &[
@@ -70,7 +70,7 @@ fn get_range_slice(call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const GET_RANGE_SLICES: Method = Method {
+pub(super) const GET_RANGE_SLICES: Method = Method {
     name: "get_range_slices",
     releases: only(V0_6),
     args: &[

@@ -17,7 +17,7 @@ const PATH_ARGS: &[Arg] = &[
 ];
 
 /// The first of two rows of `get`: 0.4 has no exception for time-outs.
-pub const GET_0_4: Method = Method {
+pub(super) const GET_0_4: Method = Method {
     releases: only(V0_4),
     throws: &[
         (1, DeclaredException::InvalidRequest),
@@ -27,7 +27,7 @@ pub const GET_0_4: Method = Method {
     ..GET
 };
 
-pub const GET: Method = Method {
+pub(super) const GET: Method = Method {
     name: "get",
     releases: Span::between(V0_5, V0_6),
     args: PATH_ARGS,
@@ -51,9 +51,9 @@ fn get(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const MULTIGET_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..MULTIGET };
+pub(super) const MULTIGET_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..MULTIGET };
 
-pub const MULTIGET: Method = Method {
+pub(super) const MULTIGET: Method = Method {
     name: "multiget",
     releases: Span::between(V0_5, V0_6),
     args: &[
@@ -87,13 +87,13 @@ fn multiget(mut call: Call<'_>) -> CallFuture<'_> {
 }
 
 /// 0.4 returns the UnavailableException of get_slice, unlike all other calls, in field 3.
-pub const GET_SLICE_0_4: Method = Method {
+pub(super) const GET_SLICE_0_4: Method = Method {
     releases: only(V0_4),
     throws: &[(1, DeclaredException::InvalidRequest), (3, DeclaredException::Unavailable)],
     ..GET_SLICE
 };
 
-pub const GET_SLICE: Method = Method {
+pub(super) const GET_SLICE: Method = Method {
     name: "get_slice",
     releases: Span::between(V0_5, V0_6),
     args: &[
@@ -125,10 +125,10 @@ fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const MULTIGET_SLICE_0_4: Method =
+pub(super) const MULTIGET_SLICE_0_4: Method =
     Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..MULTIGET_SLICE };
 
-pub const MULTIGET_SLICE: Method = Method {
+pub(super) const MULTIGET_SLICE: Method = Method {
     name: "multiget_slice",
     releases: Span::between(V0_5, V0_6),
     args: &[
@@ -164,9 +164,10 @@ fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const GET_COUNT_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..GET_COUNT };
+pub(super) const GET_COUNT_0_4: Method =
+    Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..GET_COUNT };
 
-pub const GET_COUNT: Method = Method {
+pub(super) const GET_COUNT: Method = Method {
     name: "get_count",
     releases: Span::between(V0_5, V0_6),
     args: &[

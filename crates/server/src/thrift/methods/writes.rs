@@ -8,9 +8,9 @@ use base::util::Release::{V0_4, V0_5, V0_6};
 use base::util::meter::RequestKind;
 use wire::thrift::TType;
 
-pub const INSERT_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..INSERT };
+pub(super) const INSERT_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..INSERT };
 
-pub const INSERT: Method = Method {
+pub(super) const INSERT: Method = Method {
     name: "insert",
     releases: Span::between(V0_5, V0_6),
     args: &[
@@ -38,9 +38,9 @@ fn insert(call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const REMOVE_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..REMOVE };
+pub(super) const REMOVE_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..REMOVE };
 
-pub const REMOVE: Method = Method {
+pub(super) const REMOVE: Method = Method {
     name: "remove",
     releases: Span::between(V0_5, V0_6),
     args: &[

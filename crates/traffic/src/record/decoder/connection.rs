@@ -16,14 +16,14 @@ use wire::thrift::frame::{Detection, Transport, detect};
 
 /// The state that all connections share.
 #[derive(Debug, Default)]
-pub struct SharedCalls {
+pub(super) struct SharedCalls {
     /// The number of the last call.
     last: u64,
     pub prepared: PreparedKinds,
 }
 
 impl SharedCalls {
-    pub fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
@@ -31,34 +31,34 @@ impl SharedCalls {
 
 /// The events that were found in the bytes of a chunk.
 #[derive(Debug, Default)]
-pub struct FoundEvents {
+pub(super) struct FoundEvents {
     pub kinds: Vec<EventKind>,
 }
 
 impl FoundEvents {
-    pub fn reply(&mut self, call: u64, message: Bytes) {
+    pub(super) fn reply(&mut self, call: u64, message: Bytes) {
         self.kinds.push(EventKind::Reply { call, message });
     }
 }
 
 /// The losses since the last event, by reason.
 #[derive(Debug, Default)]
-pub struct NewLosses {
+pub(super) struct NewLosses {
     losses: Vec<Loss>,
 }
 
 impl NewLosses {
-    pub fn add(&mut self, why: LossReason, messages: u64, bytes: u64) {
+    pub(super) fn add(&mut self, why: LossReason, messages: u64, bytes: u64) {
         Loss { messages, bytes, why }.add_to(&mut self.losses);
     }
 
-    pub fn report(&mut self, found: &mut FoundEvents) {
+    pub(super) fn report(&mut self, found: &mut FoundEvents) {
         self.losses.drain(..).for_each(|loss| found.add_loss(loss));
     }
 }
 
 /// The places to which decoded messages go: the state of all connections, and the losses and events of their own.
-pub struct Outputs<'a> {
+pub(super) struct Outputs<'a> {
     pub shared: &'a mut SharedCalls,
     pub losses: &'a mut NewLosses,
     pub found: &'a mut FoundEvents,
@@ -67,7 +67,11 @@ pub struct Outputs<'a> {
 impl Outputs<'_> {
     /// Adds a request without its secrets. Returns its call, or why it is not recorded, and the secrets that its reply may
     /// have.
-    pub fn request(&mut self, message: Bytes, hidden: Hidden) -> (Result<u64, LossReason>, CallSecrets) {
+    pub(super) fn request(
+        &mut self,
+        message: Bytes,
+        hidden: Hidden,
+    ) -> (Result<u64, LossReason>, CallSecrets) {
         let (shown, secrets) = match hidden {
             Hidden::Nothing => (message, CallSecrets::default()),
             Hidden::Replaced(shown, secrets) => (shown, secrets),
@@ -84,11 +88,11 @@ impl Outputs<'_> {
 
 /// Why the rest of a connection cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unreadable(pub LossReason);
+pub(super) struct Unreadable(pub LossReason);
 
 /// A connection: its protocol, and the bytes that are not a whole message yet.
 #[derive(Debug)]
-pub struct RecordedConnection {
+pub(super) struct RecordedConnection {
     client: SocketAddr,
     upstream: Arc<str>,
     streams: Streams,
@@ -108,13 +112,19 @@ enum Streams {
 }
 
 impl RecordedConnection {
-    pub fn new(client: SocketAddr, upstream: Arc<str>) -> RecordedConnection {
+    pub(super) fn new(client: SocketAddr, upstream: Arc<str>) -> RecordedConnection {
         let streams = Streams::Undetected(BytesMut::new());
         RecordedConnection { client, upstream, streams, losses: NewLosses::default(), is_opened: false }
     }
 
     /// Decodes bytes of a side.
-    pub fn take(&mut self, from: Side, bytes: &[u8], shared: &mut SharedCalls, found: &mut FoundEvents) {
+    pub(super) fn take(
+        &mut self,
+        from: Side,
+        bytes: &[u8],
+        shared: &mut SharedCalls,
+        found: &mut FoundEvents,
+    ) {
         let mut outputs = Outputs { shared, losses: &mut self.losses, found };
         let outcome = match &mut self.streams {
             Streams::Undetected(first) => {
@@ -182,7 +192,7 @@ impl RecordedConnection {
     }
 
     /// Records that bytes of a side are missing.
-    pub fn gap(&mut self, from: Side, bytes: u64) {
+    pub(super) fn gap(&mut self, from: Side, bytes: u64) {
         let why = match self.streams {
             Streams::Ignored(why) => why,
             _ => LossReason::Behind,
@@ -197,13 +207,13 @@ impl RecordedConnection {
     }
 
     /// Drops the bytes of messages that have arrived in part.
-    pub fn forget(&mut self, why: LossReason) {
+    pub(super) fn forget(&mut self, why: LossReason) {
         self.losses.add(why, 0, self.partial_bytes() as u64);
         self.gap(Side::Client, 0);
         self.gap(Side::Server, 0);
     }
 
-    pub fn close(&mut self, by: Side, found: &mut FoundEvents) {
+    pub(super) fn close(&mut self, by: Side, found: &mut FoundEvents) {
         let rest = self.partial_bytes() as u64;
         if rest > 0 {
             self.losses.add(LossReason::Unreadable, 0, rest);
@@ -215,7 +225,7 @@ impl RecordedConnection {
     }
 
     /// Returns the bytes that are not a whole message yet.
-    pub fn partial_bytes(&self) -> usize {
+    pub(super) fn partial_bytes(&self) -> usize {
         match &self.streams {
             Streams::Undetected(first) => first.len(),
             Streams::Thrift(streams) => streams.partial_bytes(),

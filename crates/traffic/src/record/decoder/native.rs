@@ -16,7 +16,7 @@ use wire::native::{BodyReader, Compression, RequestCode, ResponseCode, SegmentCo
 
 /// Both sides, and the calls without a reply.
 #[derive(Debug, Default)]
-pub struct NativeStreams {
+pub(super) struct NativeStreams {
     client: NativeHalf,
     server: NativeHalf,
     compression: Option<Compression>,
@@ -69,7 +69,7 @@ fn read_head(bytes: &[u8], from: Side) -> Result<Option<NativeHead>, Unreadable>
 }
 
 impl NativeStreams {
-    pub fn partial_bytes(&self) -> usize {
+    pub(super) fn partial_bytes(&self) -> usize {
         self.client.partial_bytes() + self.server.partial_bytes()
     }
 
@@ -77,13 +77,18 @@ impl NativeStreams {
         if side == Side::Client { &mut self.client } else { &mut self.server }
     }
 
-    pub fn gap(&mut self, from: Side) {
+    pub(super) fn gap(&mut self, from: Side) {
         self.half(from).lose();
         // A lost request may use the stream of a known one, and a lost reply may belong to a known request.
         self.open.clear();
     }
 
-    pub fn take(&mut self, from: Side, bytes: &[u8], outputs: &mut Outputs<'_>) -> Result<(), Unreadable> {
+    pub(super) fn take(
+        &mut self,
+        from: Side,
+        bytes: &[u8],
+        outputs: &mut Outputs<'_>,
+    ) -> Result<(), Unreadable> {
         if self.half(from).is_lost && !self.is_start(from, bytes) {
             outputs.losses.add(LossReason::Behind, 0, bytes.len() as u64);
             return Ok(());

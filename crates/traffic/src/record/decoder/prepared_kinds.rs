@@ -7,7 +7,7 @@ use crate::limits::RECORDING_STATEMENTS_MAX;
 
 /// The secrets that the statements of a call can have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct StatementKind {
+pub(super) struct StatementKind {
     /// Bound values and errors can have a password.
     pub has_passwords: bool,
     /// The result can have hashes of passwords, or the statements of other clients.
@@ -16,7 +16,7 @@ pub struct StatementKind {
 
 impl StatementKind {
     /// Returns whether a statement names the hashes of passwords, their keyspace or the keyspace of traces.
-    pub fn reads_secrets(text: &str) -> bool {
+    pub(super) fn reads_secrets(text: &str) -> bool {
         const NAMES: [&[u8]; 3] = [b"salted_hash", b"system_auth", b"system_traces"];
         let is_at = |at: usize, name: &&[u8]| {
             text.as_bytes().get(at..at + name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name))
@@ -35,18 +35,18 @@ impl BitOrAssign for StatementKind {
 
 /// The kinds of prepared statements, by the ids of the server. Connections share them.
 #[derive(Debug, Default)]
-pub struct PreparedKinds(HashMap<Vec<u8>, StatementKind>);
+pub(super) struct PreparedKinds(HashMap<Vec<u8>, StatementKind>);
 
 impl PreparedKinds {
     /// Remembers a statement, unless there are too many.
-    pub fn add(&mut self, id: &[u8], kind: StatementKind) {
+    pub(super) fn add(&mut self, id: &[u8], kind: StatementKind) {
         if self.0.len() < RECORDING_STATEMENTS_MAX {
             self.0.insert(id.to_vec(), kind);
         }
     }
 
     /// Returns the kind of a statement; `None` if it was prepared before the recording began, or there were too many.
-    pub fn get(&self, id: &[u8]) -> Option<StatementKind> {
+    pub(super) fn get(&self, id: &[u8]) -> Option<StatementKind> {
         self.0.get(id).copied()
     }
 }

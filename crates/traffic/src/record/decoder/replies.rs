@@ -24,7 +24,7 @@ const OF_BCRYPT: &[u8] = b"$2";
 const BEFORE_TEXT: usize = 6;
 
 /// Hides the secrets in the reply to a native request. `header` is the length of the frame's header.
-pub fn hide_in_native(reply: Bytes, secrets: &CallSecrets, header: usize) -> Bytes {
+pub(super) fn hide_in_native(reply: Bytes, secrets: &CallSecrets, header: usize) -> Bytes {
     let reply = secrets.blanked(reply, header);
     let kind = secrets.kind;
     if !kind.has_passwords && !kind.reads_secrets && !has_hash(&reply) && !has(&reply, TRACES.as_bytes()) {
@@ -65,7 +65,7 @@ fn places_in_rows(reply: &Bytes, rows: &ResultRows, reads_secrets: bool) -> Vec<
 }
 
 /// Hides the secrets in the reply to a Thrift call. `header` is the length of the bytes that identify the method.
-pub fn hide_in_thrift(reply: Bytes, secrets: &CallSecrets, header: usize) -> Bytes {
+pub(super) fn hide_in_thrift(reply: Bytes, secrets: &CallSecrets, header: usize) -> Bytes {
     let reply = secrets.blanked(reply, header);
     let kind = secrets.kind;
     if !kind.has_passwords && !kind.reads_secrets && !has_hash(&reply) {
@@ -91,12 +91,12 @@ pub fn hide_in_thrift(reply: Bytes, secrets: &CallSecrets, header: usize) -> Byt
 }
 
 /// Returns whether a message names a column with hashes.
-pub fn has_hash(message: &[u8]) -> bool {
+pub(super) fn has_hash(message: &[u8]) -> bool {
     has(message, HASH)
 }
 
 /// Returns the hashes that a call writes.
-pub fn hashes_in(message: &Bytes, call: &ThriftMessage) -> Vec<Range<usize>> {
+pub(super) fn hashes_in(message: &Bytes, call: &ThriftMessage) -> Vec<Range<usize>> {
     let mut places = Vec::new();
     call.fields.values().for_each(|value| places_of_hashes(message, value, &mut places));
     places

@@ -32,7 +32,7 @@ const USER_NAME: &[u8] = b"username";
 
 /// The secrets of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CallSecrets {
+pub(super) struct CallSecrets {
     /// The passwords of the request.
     secrets: Vec<Bytes>,
     pub kind: StatementKind,
@@ -40,7 +40,7 @@ pub struct CallSecrets {
 
 impl CallSecrets {
     /// Returns a reply in which the passwords of its request are replaced, from byte `start` on.
-    pub fn blanked(&self, reply: Bytes, start: usize) -> Bytes {
+    pub(super) fn blanked(&self, reply: Bytes, start: usize) -> Bytes {
         let mut places = Vec::new();
         for secret in &self.secrets {
             let windows = reply.get(start..).unwrap_or_default().windows(secret.len()).enumerate();
@@ -53,7 +53,7 @@ impl CallSecrets {
 
 /// A request without its passwords.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Hidden {
+pub(super) enum Hidden {
     /// There are none, and none in the reply.
     Nothing,
     /// The request with replaced passwords, and the possible secrets in its reply.
@@ -77,7 +77,7 @@ impl Hidden {
 }
 
 /// Replaces the bytes at some places.
-pub fn blank(message: Bytes, places: &[Range<usize>]) -> Bytes {
+pub(super) fn blank(message: Bytes, places: &[Range<usize>]) -> Bytes {
     if places.is_empty() {
         return message;
     }
@@ -91,7 +91,7 @@ pub fn blank(message: Bytes, places: &[Range<usize>]) -> Bytes {
 }
 
 /// Returns places in a part as places in the message, in which the part begins at `start`.
-pub fn shifted(places: Vec<Range<usize>>, start: usize) -> Vec<Range<usize>> {
+pub(super) fn shifted(places: Vec<Range<usize>>, start: usize) -> Vec<Range<usize>> {
     places.into_iter().map(|place| start + place.start..start + place.end).collect()
 }
 
@@ -119,7 +119,7 @@ impl FoundSecrets {
 }
 
 /// Hides the passwords of a Thrift call.
-pub fn hide_in_thrift(method: &[u8], message: &Bytes, prepared: &PreparedKinds) -> Hidden {
+pub(super) fn hide_in_thrift(method: &[u8], message: &Bytes, prepared: &PreparedKinds) -> Hidden {
     // Servers cannot read a message that cannot be read here.
     let found = match method {
         b"login" => passwords_of_login(message).ok().map(FoundSecrets::at),
@@ -235,7 +235,7 @@ fn values_of_prepared(message: &Bytes, prepared: &PreparedKinds) -> Result<Optio
 }
 
 /// Hides the passwords of a native frame.
-pub fn hide_in_native(frame: &Bytes, prepared: &PreparedKinds) -> Hidden {
+pub(super) fn hide_in_native(frame: &Bytes, prepared: &PreparedKinds) -> Hidden {
     let Some(message) = NativeMessage::read(frame) else { return Hidden::Refused };
     let found = match RequestCode::of_number(message.opcode) {
         Some(RequestCode::Credentials) => passwords_of_credentials(message.body)

@@ -17,7 +17,7 @@ use wire::thrift::{MessageHeader, MessageKind, Reader, WireError};
 
 /// Both sides, and the calls without a reply.
 #[derive(Debug)]
-pub struct ThriftStreams {
+pub(super) struct ThriftStreams {
     transport: Transport,
     client: ThriftHalf,
     server: ThriftHalf,
@@ -57,16 +57,16 @@ impl ThriftHalf {
 }
 
 impl ThriftStreams {
-    pub fn new(transport: Transport) -> ThriftStreams {
+    pub(super) fn new(transport: Transport) -> ThriftStreams {
         let (client, server) = (ThriftHalf::new(transport), ThriftHalf::new(transport));
         ThriftStreams { transport, client, server, open: VecDeque::new() }
     }
 
-    pub fn partial_bytes(&self) -> usize {
+    pub(super) fn partial_bytes(&self) -> usize {
         self.client.buffer.len() + self.server.buffer.len()
     }
 
-    pub fn gap(&mut self, from: Side) {
+    pub(super) fn gap(&mut self, from: Side) {
         // Replies to calls before the gap can no longer be told from others.
         self.open.clear();
         self.server.lose();
@@ -75,7 +75,12 @@ impl ThriftStreams {
         }
     }
 
-    pub fn take(&mut self, from: Side, bytes: &[u8], outputs: &mut Outputs<'_>) -> Result<(), Unreadable> {
+    pub(super) fn take(
+        &mut self,
+        from: Side,
+        bytes: &[u8],
+        outputs: &mut Outputs<'_>,
+    ) -> Result<(), Unreadable> {
         if !self.is_found(from, bytes) {
             outputs.losses.add(LossReason::Behind, 0, bytes.len() as u64);
             return Ok(());

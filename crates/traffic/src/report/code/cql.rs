@@ -8,7 +8,7 @@ use cql_syntax::{TokenKind, tokens_of_any};
 
 /// Returns a statement with its values in place of `?`, on lines of its own. Bytes whose type is not known are written
 /// as they are, with a comment: the server refuses them where the type is not blob.
-pub fn statement(text: &str, values: &[CqlValue]) -> String {
+pub(super) fn statement(text: &str, values: &[CqlValue]) -> String {
     let mut out = String::new();
     if values.iter().any(|value| matches!(value, CqlValue::Bytes(_))) {
         out += "-- The types of the values are not known: convert the blobs, for example with blobAsInt(0x...).\n";

@@ -6,7 +6,7 @@ use super::language::{CodeLanguage, camel, escape, separated};
 use super::term::{TypedCall, TypedTerm};
 use wire::thrift::interface::{Field, Requirement, Type};
 
-pub struct Go;
+pub(super) struct Go;
 
 /// Words that the compiler writes in capital letters, as far as the interfaces have them.
 const INITIALISMS: [&str; 2] = ["TTL", "ID"];

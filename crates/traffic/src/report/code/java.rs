@@ -6,7 +6,7 @@ use crate::plain_text;
 use base::util::hex;
 use wire::thrift::interface::Type;
 
-pub struct Java;
+pub(super) struct Java;
 
 impl CodeLanguage for Java {
     fn name(&self) -> &'static str {

@@ -4,7 +4,7 @@ use super::term::TypedCall;
 use base::util::is_invisible;
 
 /// Prints calls as code of one language.
-pub trait CodeLanguage {
+pub(super) trait CodeLanguage {
     fn name(&self) -> &'static str;
 
     /// Returns the beginning of the program.
@@ -21,7 +21,7 @@ pub trait CodeLanguage {
 }
 
 /// Returns calls as a program.
-pub fn program(language: &dyn CodeLanguage, calls: &[TypedCall]) -> String {
+pub(super) fn program(language: &dyn CodeLanguage, calls: &[TypedCall]) -> String {
     let mut connections: Vec<u64> = Vec::new();
     let mut out = language.begin(calls.last().is_none_or(TypedCall::is_framed));
     let is_single =
@@ -40,12 +40,12 @@ pub fn program(language: &dyn CodeLanguage, calls: &[TypedCall]) -> String {
 }
 
 /// Returns items, separated by commas.
-pub fn separated<T>(items: &[T], print: impl Fn(&T) -> String) -> String {
+pub(super) fn separated<T>(items: &[T], print: impl Fn(&T) -> String) -> String {
     items.iter().map(print).collect::<Vec<_>>().join(", ")
 }
 
 /// Writes a text as the content of a string literal in double quotes. `other` writes an invisible character.
-pub fn escape(out: &mut String, text: &str, other: impl Fn(&mut String, char)) {
+pub(super) fn escape(out: &mut String, text: &str, other: impl Fn(&mut String, char)) {
     for letter in text.chars() {
         match letter {
             '"' | '\\' => out.extend(['\\', letter]),
@@ -59,7 +59,7 @@ pub fn escape(out: &mut String, text: &str, other: impl Fn(&mut String, char)) {
 }
 
 /// Returns a string literal of Java or JavaScript: invisible characters are units of UTF-16.
-pub fn utf16_literal(text: &str) -> String {
+pub(super) fn utf16_literal(text: &str) -> String {
     let mut out = String::from("\"");
     escape(&mut out, text, utf16);
     out.push('"');
@@ -82,12 +82,12 @@ fn utf16(out: &mut String, letter: char) {
 }
 
 /// Returns a name with capital letters where words begin: `column_family` becomes `ColumnFamily`.
-pub fn camel(name: &str) -> String {
+pub(super) fn camel(name: &str) -> String {
     name.split('_').map(capital).collect()
 }
 
 /// Returns a word with a capital first letter.
-pub fn capital(word: &str) -> String {
+pub(crate) fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
 }

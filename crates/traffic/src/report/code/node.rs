@@ -5,7 +5,7 @@ use super::term::{TypedCall, TypedTerm};
 use crate::plain_text;
 use base::util::hex;
 
-pub struct NodeJs;
+pub(super) struct NodeJs;
 
 /// The largest integer that a number of JavaScript has exactly.
 const EXACT_MAX: u64 = (1 << 53) - 1;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::language::{CodeLanguage, separated};
 use super::term::{TypedCall, TypedTerm};
 
-pub struct Python;
+pub(super) struct Python;
 
 impl CodeLanguage for Python {
     fn name(&self) -> &'static str {

@@ -8,7 +8,7 @@ use wire::thrift::interface::{Field, Method, Type, declarations};
 
 /// A value of a declared type.
 #[derive(Debug)]
-pub enum TypedTerm {
+pub(super) enum TypedTerm {
     Bool(bool),
     /// An integer of 8, 16, 32 or 64 bits.
     Integer {
@@ -33,7 +33,7 @@ pub enum TypedTerm {
 
 /// A call with its declared arguments.
 #[derive(Debug)]
-pub struct TypedCall {
+pub(super) struct TypedCall {
     pub connection: u64,
     pub method: &'static Method,
     /// All arguments in the order of the interface; `None` for those that the message lacks.
@@ -42,7 +42,7 @@ pub struct TypedCall {
 
 impl TypedCall {
     /// Returns a call with the types of the newest interface that has a method with these arguments; `None` if none has.
-    pub fn new(connection: u64, name: &[u8], arguments: &Fields) -> Option<TypedCall> {
+    pub(super) fn new(connection: u64, name: &[u8], arguments: &Fields) -> Option<TypedCall> {
         let method = declarations(name).iter().rfind(|method| {
             arguments.iter().all(|(id, value)| {
                 method.argument(*id).is_some_and(|argument| argument.declared.ttype() == value.ttype())
@@ -57,7 +57,7 @@ impl TypedCall {
     }
 
     /// Returns whether clients of the method's releases frame their messages.
-    pub fn is_framed(&self) -> bool {
+    pub(super) fn is_framed(&self) -> bool {
         self.method.generation() == ApiGeneration::AfterSetKeyspace
     }
 }

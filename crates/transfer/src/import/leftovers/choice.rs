@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The SSTables of a column family of a node by their generations, with their ancestors.
-pub type Generations = BTreeMap<u64, BTreeSet<u64>>;
+pub(super) type Generations = BTreeMap<u64, BTreeSet<u64>>;
 
 /// Why an SSTable is obsolete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub(super) enum Why {
     /// The compaction that wrote it was not finished.
     Unfinished,
     /// Other SSTables have its rows.
@@ -16,21 +16,21 @@ pub enum Why {
 }
 
 /// The SSTables that are not read.
-pub type Obsolete = BTreeMap<u64, Why>;
+pub(super) type Obsolete = BTreeMap<u64, Why>;
 
 /// Returns the obsolete SSTables of a column family of counters of 1.1.3 to 1.2.
 ///
 /// These servers remove each ancestor of an SSTable (`ColumnFamilyStore`). Leveled compactions write several SSTables, so
 /// the ancestors of a first one may have rows that no other has: 2.0 has another rule for this reason. As long as all
 /// ancestors are there, they have all of its rows, and the new SSTable is left out instead.
-pub fn of_counters(sstables: &Generations) -> Obsolete {
+pub(super) fn of_counters(sstables: &Generations) -> Obsolete {
     let is_product = |ancestors: &BTreeSet<u64>| ancestors.iter().all(|of| sstables.contains_key(of));
     without_products(sstables, is_product)
 }
 
 /// Returns the obsolete SSTables of 2.0 to 2.2, given the sources of all compactions that `system.compactions_in_progress`
 /// has of the column family (`ColumnFamilyStore.removeUnfinishedCompactionLeftovers`).
-pub fn of_unfinished(sstables: &Generations, sources: &BTreeSet<u64>) -> Obsolete {
+pub(super) fn of_unfinished(sstables: &Generations, sources: &BTreeSet<u64>) -> Obsolete {
     let is_product = |ancestors: &BTreeSet<u64>| {
         ancestors.iter().all(|of| sources.contains(of) && sstables.contains_key(of))
     };

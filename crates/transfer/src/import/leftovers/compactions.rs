@@ -48,7 +48,7 @@ impl Rule {
 }
 
 /// Leaves out SSTables of a node.
-pub fn leave_out(inventory: &mut Inventory, node: usize) {
+pub(super) fn leave_out(inventory: &mut Inventory, node: usize) {
     let is_own = |table: &&SstableFile| table.node == node;
     let all = inventory.families.values().chain(inventory.system.values()).flatten();
     let Some(newest) = all.filter(is_own).map(|table| table.descriptor.format.letters).max() else { return };

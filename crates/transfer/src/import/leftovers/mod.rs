@@ -41,7 +41,7 @@ pub struct LeftOut {
 }
 
 /// Leaves out the SSTables that the servers would have removed when they started.
-pub fn leave_out(inventory: &mut Inventory) {
+pub(super) fn leave_out(inventory: &mut Inventory) {
     transactions::leave_out(inventory);
     let nodes = inventory.directories.last().map_or(0, |last| last.node + 1);
     for node in 0..nodes {

@@ -17,7 +17,7 @@ struct Obsolete {
 }
 
 /// Leaves out the SSTables of transactions that were not finished, and those that a finished one has replaced.
-pub fn leave_out(inventory: &mut Inventory) {
+pub(super) fn leave_out(inventory: &mut Inventory) {
     // A transaction has a log in each directory with one of its files.
     let mut logs: BTreeMap<(usize, String), Vec<PathBuf>> = BTreeMap::new();
     for log in &inventory.transaction_logs {

@@ -35,7 +35,7 @@ const VALUES_OF_NONE: usize = 1 << 10;
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum AvroValue {
+pub(super) enum AvroValue {
     Null,
     Bool(bool),
     /// An `int` or a `long`.
@@ -52,41 +52,41 @@ pub enum AvroValue {
 
 impl AvroValue {
     /// Returns a field of a record. `Null` if there is none.
-    pub fn field(&self, name: &str) -> &AvroValue {
+    pub(super) fn field(&self, name: &str) -> &AvroValue {
         match self {
             AvroValue::Fields(fields) => fields.get(name).unwrap_or(&AvroValue::Null),
             _ => &AvroValue::Null,
         }
     }
 
-    pub fn text(&self) -> Option<&str> {
+    pub(super) fn text(&self) -> Option<&str> {
         if let AvroValue::Text(text) = self { Some(text) } else { None }
     }
 
-    pub fn bytes(&self) -> Option<&Bytes> {
+    pub(super) fn bytes(&self) -> Option<&Bytes> {
         if let AvroValue::Bytes(bytes) = self { Some(bytes) } else { None }
     }
 
-    pub fn bool(&self) -> Option<bool> {
+    pub(super) fn bool(&self) -> Option<bool> {
         if let AvroValue::Bool(value) = self { Some(*value) } else { None }
     }
 
     /// Returns an `int`.
-    pub fn int(&self) -> Option<i32> {
+    pub(super) fn int(&self) -> Option<i32> {
         if let AvroValue::Int(value) = self { i32::try_from(*value).ok() } else { None }
     }
 
-    pub fn double(&self) -> Option<f64> {
+    pub(super) fn double(&self) -> Option<f64> {
         if let AvroValue::Double(value) = self { Some(*value) } else { None }
     }
 
     /// Returns the elements of an array; none of another value.
-    pub fn list(&self) -> &[AvroValue] {
+    pub(super) fn list(&self) -> &[AvroValue] {
         if let AvroValue::List(list) = self { list } else { &[] }
     }
 
     /// Returns the texts of a map.
-    pub fn texts(&self) -> Option<BTreeMap<String, String>> {
+    pub(super) fn texts(&self) -> Option<BTreeMap<String, String>> {
         let AvroValue::Fields(fields) = self else { return None };
         let text = |(name, value): (&String, &AvroValue)| Some((name.clone(), value.text()?.to_owned()));
         fields.iter().map(text).collect()
@@ -113,7 +113,7 @@ enum AvroType {
 
 /// A schema, which says how bytes are read.
 #[derive(Debug, Clone)]
-pub struct AvroSchema {
+pub(super) struct AvroSchema {
     of: Arc<AvroType>,
 }
 
@@ -123,7 +123,7 @@ impl AvroSchema {
     /// # Errors
     ///
     /// The reason, if it is not one, or has a type that refers to itself.
-    pub fn parse(text: &str) -> Result<AvroSchema, String> {
+    pub(super) fn parse(text: &str) -> Result<AvroSchema, String> {
         let json: Json = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
         let of = AvroParser::default().parse(&json, 0)?;
         Ok(AvroSchema { of })
@@ -134,7 +134,7 @@ impl AvroSchema {
     /// # Errors
     ///
     /// The reason, if the bytes contradict the schema.
-    pub fn decode(&self, bytes: &Bytes) -> Result<AvroValue, String> {
+    pub(super) fn decode(&self, bytes: &Bytes) -> Result<AvroValue, String> {
         let values_left = bytes.len().saturating_mul(VALUES_OF_BYTE).saturating_add(VALUES_OF_NONE);
         let mut reader = AvroReader { rest: bytes.clone(), values_left, depth: 0 };
         let value = reader.value(&self.of)?;

@@ -24,7 +24,7 @@ use cql_syntax::{CreateTable, PropertyValue, Statement, parse};
 
 /// A column that was dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundDrop {
+pub(super) struct FoundDrop {
     pub name: String,
     /// Its type in CQL, if it is known.
     pub cql_type: Option<String>,
@@ -35,7 +35,7 @@ pub struct FoundDrop {
 
 /// A table.
 #[derive(Debug, Clone, Default)]
-pub struct CqlTable {
+pub(super) struct CqlTable {
     /// Its columns when the server stopped.
     pub statement: TableStatement,
     pub comment: Option<String>,
@@ -46,11 +46,11 @@ pub struct CqlTable {
 }
 
 /// The definition of a table, and a sentence for each setting that it does not have.
-pub type Definition = (Arc<CfDef>, Vec<String>);
+pub(super) type Definition = (Arc<CfDef>, Vec<String>);
 
 impl CqlTable {
     /// Returns its name with its keyspace.
-    pub fn place(&self) -> FamilyName {
+    pub(super) fn place(&self) -> FamilyName {
         FamilyName { keyspace: self.statement.keyspace.clone(), name: self.statement.name.clone() }
     }
 
@@ -59,7 +59,7 @@ impl CqlTable {
     /// # Errors
     ///
     /// The reason, if this server has no such tables.
-    pub fn definition(&self, keyspace: &KeyspaceDef, types: &Types) -> Result<Definition, String> {
+    pub(super) fn definition(&self, keyspace: &KeyspaceDef, types: &Types) -> Result<Definition, String> {
         let scope = TypeScope::of_existing(keyspace, types);
         let mut statement = self.statement.clone();
         let is_counter = statement.columns.iter().any(|column| column.cql_type == "counter");

@@ -22,7 +22,7 @@ fn system_tables<'t>(
 /// # Errors
 ///
 /// If the system tables are damaged.
-pub fn family_ids(
+pub(crate) fn family_ids(
     system: &BTreeMap<FamilyName, Vec<SstableFile>>,
 ) -> Result<Option<HashMap<i32, FamilyName>>, SstableError> {
     let tables = system_tables(system, "system");

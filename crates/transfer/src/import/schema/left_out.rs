@@ -9,7 +9,7 @@ use base::schema::is_system_keyspace;
 use sstable::SstableError;
 
 /// Reads `schema_triggers`, `schema_functions` and `schema_aggregates` (2.0 to 2.2).
-pub fn read_old(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<(), SstableError> {
+pub(super) fn read_old(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<(), SstableError> {
     // The options of a trigger are a map of several cells, with a class.
     add(schema, tables.rows("schema_triggers", 2)?, trigger);
     add(schema, tables.rows("schema_functions", 2)?, |row| code_of("function", row));
@@ -18,7 +18,7 @@ pub fn read_old(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<(
 }
 
 /// Reads `triggers`, `functions`, `aggregates` and `views` (3.0 to 3.11).
-pub fn read_new(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<(), SstableError> {
+pub(super) fn read_new(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<(), SstableError> {
     add(schema, tables.rows("triggers", 2)?, trigger);
     add(schema, tables.rows("functions", 2)?, |row| code_of("function", row));
     add(schema, tables.rows("aggregates", 2)?, |row| code_of("aggregate", row));
@@ -52,7 +52,7 @@ fn code_of(kind: &str, row: &SystemRow) -> Option<String> {
 }
 
 /// Returns the sentence for an index of a table of CQL by a class that is not Cassandra's own.
-pub fn custom_index(family: &FamilyName, index: &str, options: &BTreeMap<String, String>) -> String {
+pub(super) fn custom_index(family: &FamilyName, index: &str, options: &BTreeMap<String, String>) -> String {
     let class = options.get("class_name").map_or("an unknown class", String::as_str);
     format!("the index {index} of {family}: {class} makes its entries, and there are no such classes")
 }

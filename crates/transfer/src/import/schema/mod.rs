@@ -30,6 +30,6 @@ mod table_statement;
 mod versioned_table;
 
 pub use define::Defined;
-pub use found::family_ids;
+pub(super) use found::family_ids;
 pub use found_schema::{FoundSchema, SchemaSource};
-pub use system_rows::{SystemRow, read as read_system_rows};
+pub(super) use system_rows::{SystemRow, read as read_system_rows};

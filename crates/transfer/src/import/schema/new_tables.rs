@@ -26,7 +26,7 @@ use db::{CfRequest, ColumnRequest, KsRequest};
 use sstable::SstableError;
 
 /// Reads the tables. Returns false if there are none.
-pub fn read(
+pub(super) fn read(
     tables: &SystemTables<'_>,
     types: &Types,
     schema: &mut FoundSchema,

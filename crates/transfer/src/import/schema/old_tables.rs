@@ -23,10 +23,10 @@ use db::{CfRequest, ColumnRequest, KsRequest};
 use sstable::SstableError;
 
 /// The table of the column families.
-pub const FAMILIES: &str = "schema_columnfamilies";
+pub(super) const FAMILIES: &str = "schema_columnfamilies";
 
 /// Reads the tables. Returns false if there are none.
-pub fn read(
+pub(super) fn read(
     tables: &SystemTables<'_>,
     types: &Types,
     schema: &mut FoundSchema,
@@ -59,7 +59,7 @@ pub fn read(
 }
 
 /// Returns the column families by their ids, by which the commit logs of 1.1 name them.
-pub fn family_ids(tables: &SystemTables<'_>) -> Result<HashMap<i32, FamilyName>, SstableError> {
+pub(super) fn family_ids(tables: &SystemTables<'_>) -> Result<HashMap<i32, FamilyName>, SstableError> {
     let families = by_family(tables.rows(FAMILIES, 1)?);
     let id = |(name, rows): (FamilyName, Vec<SystemRow>)| Some((rows.first()?.int("id")?, name));
     Ok(families.into_iter().filter_map(id).collect())

@@ -17,7 +17,7 @@ use sstable::{Atom, SstableError, TableOptions, TableReader, Unit};
 
 /// A row: the key columns after the keyspace, and the other columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SystemRow {
+pub(crate) struct SystemRow {
     pub keyspace: String,
     pub clustering: Vec<String>,
     columns: BTreeMap<String, BTreeMap<Bytes, Bytes>>,
@@ -25,7 +25,7 @@ pub struct SystemRow {
 
 impl SystemRow {
     /// Returns the text of a column; `None` if it has none or an empty one.
-    pub fn text(&self, column: &str) -> Option<&str> {
+    pub(crate) fn text(&self, column: &str) -> Option<&str> {
         std::str::from_utf8(self.bytes(column)?).ok().filter(|text| !text.is_empty())
     }
 
@@ -34,25 +34,25 @@ impl SystemRow {
         self.bytes(column)?[..].try_into().ok()
     }
 
-    pub fn int(&self, column: &str) -> Option<i32> {
+    pub(crate) fn int(&self, column: &str) -> Option<i32> {
         self.fixed(column).map(i32::from_be_bytes)
     }
 
-    pub fn boolean(&self, column: &str) -> Option<bool> {
+    pub(crate) fn boolean(&self, column: &str) -> Option<bool> {
         Some(self.bytes(column)?[..] == [1])
     }
 
-    pub fn double(&self, column: &str) -> Option<f64> {
+    pub(crate) fn double(&self, column: &str) -> Option<f64> {
         self.fixed(column).map(f64::from_be_bytes)
     }
 
     /// Returns the number of eight bytes: a `bigint`, or a `timestamp` in milliseconds.
-    pub fn long(&self, column: &str) -> Option<i64> {
+    pub(crate) fn long(&self, column: &str) -> Option<i64> {
         self.fixed(column).map(i64::from_be_bytes)
     }
 
     /// Returns a map of several cells from texts to `bigint`.
-    pub fn longs(&self, column: &str) -> Vec<(String, i64)> {
+    pub(crate) fn longs(&self, column: &str) -> Vec<(String, i64)> {
         self.entries(column)
             .filter_map(|(name, value)| Some((text_of(name), i64::from_be_bytes(value[..].try_into().ok()?))))
             .collect()
@@ -60,7 +60,7 @@ impl SystemRow {
 
     /// Returns the texts of a frozen collection: a count, then each text after its length, four bytes each. The texts
     /// of a map are keys and values in turn.
-    pub fn frozen_texts(&self, column: &str) -> Vec<String> {
+    pub(crate) fn frozen_texts(&self, column: &str) -> Vec<String> {
         let bytes = self.bytes(column);
         let mut rest = bytes.and_then(|bytes| bytes.get(4..)).unwrap_or_default();
         let mut found = Vec::new();
@@ -74,39 +74,39 @@ impl SystemRow {
     }
 
     /// Returns a frozen map of texts.
-    pub fn frozen_map(&self, column: &str) -> BTreeMap<String, String> {
+    pub(crate) fn frozen_map(&self, column: &str) -> BTreeMap<String, String> {
         let texts = self.frozen_texts(column);
         texts.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
     }
 
     /// Returns the id of a table in a column.
-    pub fn id(&self, column: &str) -> Option<[u8; 16]> {
+    pub(crate) fn id(&self, column: &str) -> Option<[u8; 16]> {
         self.fixed(column)
     }
 
     /// Returns the elements of a list of several cells.
-    pub fn elements(&self, column: &str) -> Vec<String> {
+    pub(crate) fn elements(&self, column: &str) -> Vec<String> {
         let of = self.columns.get(column).into_iter().flat_map(BTreeMap::values);
         of.map(text_of).collect()
     }
 
     /// Returns the entries of a map of several cells.
-    pub fn entries(&self, column: &str) -> impl Iterator<Item = (&Bytes, &Bytes)> {
+    pub(crate) fn entries(&self, column: &str) -> impl Iterator<Item = (&Bytes, &Bytes)> {
         self.columns.get(column).into_iter().flatten()
     }
 
     /// Returns a JSON list of texts in a column.
-    pub fn json_texts(&self, column: &str) -> Vec<String> {
+    pub(crate) fn json_texts(&self, column: &str) -> Vec<String> {
         self.text(column).and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
     }
 
     /// Returns the names of the columns.
-    pub fn columns(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.keys().map(String::as_str)
     }
 
     /// Returns the bytes of a column.
-    pub fn bytes(&self, column: &str) -> Option<&Bytes> {
+    pub(crate) fn bytes(&self, column: &str) -> Option<&Bytes> {
         self.columns.get(column)?.get(&Bytes::new())
     }
 }
@@ -133,7 +133,7 @@ struct Merged {
 
 /// The SSTables of a server's own tables in one of its keyspaces.
 #[derive(Clone, Copy)]
-pub struct SystemTables<'t> {
+pub(super) struct SystemTables<'t> {
     pub keyspace: &'t str,
     pub found: &'t BTreeMap<FamilyName, Vec<SstableFile>>,
 }
@@ -145,7 +145,7 @@ impl SystemTables<'_> {
     }
 
     /// Returns whether there are SSTables of a table.
-    pub fn has(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         !self.tables(name).is_empty()
     }
 
@@ -154,7 +154,7 @@ impl SystemTables<'_> {
     /// # Errors
     ///
     /// At damage.
-    pub fn rows(&self, name: &str, clustering: usize) -> Result<Vec<SystemRow>, SstableError> {
+    pub(super) fn rows(&self, name: &str, clustering: usize) -> Result<Vec<SystemRow>, SstableError> {
         read(self.tables(name), clustering, false)
     }
 
@@ -163,7 +163,7 @@ impl SystemTables<'_> {
     /// # Errors
     ///
     /// At damage.
-    pub fn plain_rows(&self, name: &str) -> Result<Vec<SystemRow>, SstableError> {
+    pub(super) fn plain_rows(&self, name: &str) -> Result<Vec<SystemRow>, SstableError> {
         read(self.tables(name), 0, true)
     }
 }
@@ -174,7 +174,7 @@ impl SystemTables<'_> {
 /// # Errors
 ///
 /// At damage: a schema with gaps would be worse than none.
-pub fn read(
+pub(crate) fn read(
     tables: &[SstableFile],
     clustering: usize,
     is_compact: bool,
@@ -200,7 +200,7 @@ pub fn read(
 }
 
 /// Groups rows by the column family that their first key column names.
-pub fn by_family(rows: Vec<SystemRow>) -> BTreeMap<FamilyName, Vec<SystemRow>> {
+pub(super) fn by_family(rows: Vec<SystemRow>) -> BTreeMap<FamilyName, Vec<SystemRow>> {
     let mut families: BTreeMap<FamilyName, Vec<SystemRow>> = BTreeMap::new();
     for row in rows {
         let Some(name) = row.clustering.first() else { continue };

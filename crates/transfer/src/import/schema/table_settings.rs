@@ -11,7 +11,7 @@ use base::schema::Setting;
 use cql_syntax::PropertyValue;
 
 /// Settings by the names of `CfDef`.
-pub type Settings = BTreeMap<String, Setting>;
+pub(super) type Settings = BTreeMap<String, Setting>;
 
 /// The columns of `system.schema_columnfamilies` (1.1 to 2.2), with the field of `CfDef`. Maps are JSON there.
 const OLD_COLUMNS: &[(&str, &str, FieldKind)] = &[
@@ -62,7 +62,7 @@ fn setting(row: &SystemRow, column: &str, kind: FieldKind) -> Option<Setting> {
 }
 
 /// Returns the settings in a row of `system.schema_columnfamilies`.
-pub fn of_old_row(row: &SystemRow) -> Settings {
+pub(super) fn of_old_row(row: &SystemRow) -> Settings {
     let of_column = |(column, field, kind): &(&str, &str, FieldKind)| {
         Some(((*field).to_owned(), setting(row, column, *kind)?))
     };
@@ -80,7 +80,7 @@ pub fn of_old_row(row: &SystemRow) -> Settings {
 }
 
 /// Returns the settings in a row of `system_schema.tables`.
-pub fn of_new_row(row: &SystemRow) -> Settings {
+pub(super) fn of_new_row(row: &SystemRow) -> Settings {
     let of_column =
         |(column, kind): &(&str, FieldKind)| Some(((*column).to_owned(), setting(row, column, *kind)?));
     let mut settings: Settings = NEW_COLUMNS.iter().filter_map(of_column).collect();
@@ -124,7 +124,7 @@ fn add_caching(settings: &mut Settings, map: &BTreeMap<String, String>) {
 }
 
 /// Returns the settings as properties of CREATE TABLE, with the names of 2.1.
-pub fn properties(settings: &Settings) -> Vec<(String, PropertyValue)> {
+pub(super) fn properties(settings: &Settings) -> Vec<(String, PropertyValue)> {
     let text = |name: &str| match settings.get(name)? {
         Setting::Bool(value) => Some(value.to_string()),
         Setting::Int(value) => Some(value.to_string()),

@@ -12,7 +12,7 @@ const GC_GRACE_S: i32 = 864_000;
 
 /// A column, of a key or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StatementColumn {
+pub(super) struct StatementColumn {
     /// Its name, without quotes.
     pub name: String,
     /// Its type in CQL.
@@ -22,7 +22,7 @@ pub struct StatementColumn {
 
 /// A table. Its names are as they are stored, without quotes.
 #[derive(Debug, Clone, Default)]
-pub struct TableStatement {
+pub(super) struct TableStatement {
     pub keyspace: String,
     pub name: String,
     /// The columns of the partition key.
@@ -36,13 +36,13 @@ pub struct TableStatement {
 
 impl TableStatement {
     /// Adds a column.
-    pub fn add(&mut self, name: &str, cql_type: &str, is_static: bool) {
+    pub(super) fn add(&mut self, name: &str, cql_type: &str, is_static: bool) {
         let column = StatementColumn { name: name.to_owned(), cql_type: cql_type.to_owned(), is_static };
         self.columns.push(column);
     }
 
     /// Returns the name of the table with its keyspace.
-    pub fn table(&self) -> String {
+    pub(super) fn table(&self) -> String {
         format!("{}.{}", name_text(&self.keyspace), name_text(&self.name))
     }
 }
@@ -81,7 +81,7 @@ impl fmt::Display for TableStatement {
 }
 
 /// Returns the type of a text of CQL. `None` if it is not one, or has a user type that the keyspace does not have.
-pub fn type_of(text: &str, scope: &TypeScope<'_>) -> Option<CqlType> {
+pub(super) fn type_of(text: &str, scope: &TypeScope<'_>) -> Option<CqlType> {
     let statement = format!("CREATE TABLE a.b (k int PRIMARY KEY, v {text})");
     let Statement::CreateTable(create) = parse(&statement).ok()?.statement else { return None };
     let [_, column] = &create.columns[..] else { return None };

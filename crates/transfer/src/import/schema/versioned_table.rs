@@ -26,7 +26,7 @@ use db::{CfRequest, ColumnRequest, KsRequest};
 use sstable::SstableError;
 
 /// The table.
-pub const TABLE: &str = "Schema";
+pub(super) const TABLE: &str = "Schema";
 /// The cell with the schema of Avro.
 const AVRO_SCHEMA: &str = "Avro/Schema";
 /// The row, and its cell, with the id of the present version.
@@ -42,7 +42,7 @@ struct Version {
 }
 
 /// Reads the keyspaces. Returns false if the table has no schema.
-pub fn read(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<bool, SstableError> {
+pub(super) fn read(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<bool, SstableError> {
     let Some(version) = present_version(tables)? else { return Ok(false) };
     schema.missing.extend(version.missing);
     for (name, keyspace) in &version.keyspaces {
@@ -57,7 +57,7 @@ pub fn read(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<bool,
 }
 
 /// Returns the column families by their ids, by which the commit logs of these releases name them.
-pub fn family_ids(tables: &SystemTables<'_>) -> Result<HashMap<i32, FamilyName>, SstableError> {
+pub(super) fn family_ids(tables: &SystemTables<'_>) -> Result<HashMap<i32, FamilyName>, SstableError> {
     let keyspaces = present_version(tables)?.map(|version| version.keyspaces).unwrap_or_default();
     let families = keyspaces.iter().flat_map(|(_, keyspace)| keyspace.field("cf_defs").list());
     let id = |family: &AvroValue| {

@@ -7,7 +7,7 @@ use base::compat::Line;
 use base::model::FieldRole;
 
 /// Returns the definitions of a file; `None` if it is not as the files in `idl/` are. They live as long as the program.
-pub fn parse(line: Line, text: &'static str) -> Option<Interface> {
+pub(super) fn parse(line: Line, text: &'static str) -> Option<Interface> {
     let interface = Interface {
         line,
         version: None,

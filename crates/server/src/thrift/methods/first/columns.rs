@@ -16,7 +16,7 @@ use wire::thrift::TType;
 
 const PARENT: Arg = arg(3, "columnParent", TType::String);
 
-pub const ROWS: &[Method] = &[
+pub(super) const ROWS: &[Method] = &[
     data(
         RequestKind::Read,
         "get_column",
@@ -112,7 +112,7 @@ fn get_column_count(mut call: Call<'_>) -> CallFuture<'_> {
 }
 
 /// Returns the predicate of the first `count` columns.
-pub fn first(count: i32) -> SlicePredicate {
+pub(super) fn first(count: i32) -> SlicePredicate {
     let range = RequestedRange { start: Bytes::new(), finish: Bytes::new(), reversed: false, count };
     SlicePredicate { column_names: None, slice_range: Some(range) }
 }
@@ -140,7 +140,7 @@ async fn cells(call: &Call<'_>, path: &TextPath, predicate: SlicePredicate) -> R
 }
 
 /// Sorts the columns of a super column as 0.3 stored them: by time, and by name if times are equal.
-pub fn newest_first(cells: &mut [Cell]) {
+pub(super) fn newest_first(cells: &mut [Cell]) {
     cells.sort_by_key(|cell| std::cmp::Reverse(cell.timestamp));
 }
 

@@ -6,7 +6,7 @@ use base::compat::features::ConsistencyLevel;
 use base::util::meter::RequestKind;
 use wire::thrift::TType;
 
-pub const ROWS: &[Method] = &[data(
+pub(super) const ROWS: &[Method] = &[data(
     RequestKind::Range,
     "get_key_range",
     &[

@@ -20,7 +20,7 @@ use base::util::meter::RequestKind;
 use wire::thrift::{TType, WireError};
 
 /// All rows of 0.3.
-pub const ROWS: &[&[Method]] =
+pub(super) const ROWS: &[&[Method]] =
     &[columns::ROWS, supers::ROWS, keys::ROWS, writes::ROWS, tables::ROWS, query::ROWS];
 
 const INVALID: &[(i16, DeclaredException)] = &[(1, DeclaredException::InvalidRequest)];

@@ -6,7 +6,7 @@ use db::{ColumnParent, ColumnPath, Error};
 
 /// Names separated by colons, the column family's first. None of the names can contain a colon.
 #[derive(Debug, Clone)]
-pub struct TextPath {
+pub(super) struct TextPath {
     text: Bytes,
     pub family: Bytes,
     /// The names after the column family.
@@ -16,7 +16,7 @@ pub struct TextPath {
 impl TextPath {
     /// Splits a text as Java's `split` does: empty parts at the end are dropped. The result always has a family,
     /// whose name may be empty.
-    pub fn parse(text: Bytes) -> TextPath {
+    pub(super) fn parse(text: Bytes) -> TextPath {
         let mut parts: Vec<Bytes> =
             text.split(|byte| *byte == b':').map(|part| text.slice_ref(part)).collect();
         while parts.len() > 1 && parts.last().is_some_and(Bytes::is_empty) {
@@ -27,7 +27,7 @@ impl TextPath {
     }
 
     /// Returns the column of get_column; the text must contain exactly the names that this needs.
-    pub fn column(&self, is_super: bool) -> Result<ColumnPath, Error> {
+    pub(super) fn column(&self, is_super: bool) -> Result<ColumnPath, Error> {
         match (is_super, &self.names[..]) {
             (false, [column]) => Ok(self.path(None, Some(column))),
             (true, [super_column, column]) => Ok(self.path(Some(super_column), Some(column))),
@@ -40,7 +40,7 @@ impl TextPath {
     }
 
     /// Returns the path of a super column.
-    pub fn super_column(&self) -> Result<ColumnPath, Error> {
+    pub(super) fn super_column(&self) -> Result<ColumnPath, Error> {
         match &self.names[..] {
             [super_column] => Ok(self.path(Some(super_column), None)),
             _ => {
@@ -51,7 +51,7 @@ impl TextPath {
     }
 
     /// Returns the path of the column to write.
-    pub fn written(&self) -> Result<ColumnPath, Error> {
+    pub(super) fn written(&self) -> Result<ColumnPath, Error> {
         match &self.names[..] {
             [column] => Ok(self.path(None, Some(column))),
             [super_column, column] => Ok(self.path(Some(super_column), Some(column))),
@@ -60,7 +60,7 @@ impl TextPath {
     }
 
     /// Returns the path to remove: a row, a column, a super column or a column of a super column.
-    pub fn removed(&self, is_super: bool) -> Result<ColumnPath, Error> {
+    pub(super) fn removed(&self, is_super: bool) -> Result<ColumnPath, Error> {
         match &self.names[..] {
             [] => Ok(self.path(None, None)),
             [super_column] if is_super => Ok(self.path(Some(super_column), None)),
@@ -69,7 +69,7 @@ impl TextPath {
     }
 
     /// Returns the parent of a slice or count: a row of the family, or a super column in it.
-    pub fn parent(&self) -> Result<ColumnParent, Error> {
+    pub(super) fn parent(&self) -> Result<ColumnParent, Error> {
         match &self.names[..] {
             [] => Ok(ColumnParent { column_family: self.family.clone(), super_column: None }),
             [super_column] => Ok(ColumnParent {

@@ -4,7 +4,7 @@ use super::about;
 use crate::thrift::methods::{Call, CallFuture, Method, arg};
 use wire::thrift::TType;
 
-pub const ROWS: &[Method] = &[Method {
+pub(super) const ROWS: &[Method] = &[Method {
     needs_login: true,
     ..about("executeQuery", &[arg(-1, "query", TType::String)], execute_query)
 }];

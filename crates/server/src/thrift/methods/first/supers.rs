@@ -15,7 +15,7 @@ use wire::thrift::{TType, Writer};
 
 const FAMILY: Arg = arg(3, "columnFamily", TType::String);
 
-pub const ROWS: &[Method] = &[
+pub(super) const ROWS: &[Method] = &[
     data(
         RequestKind::Read,
         "get_superColumn",

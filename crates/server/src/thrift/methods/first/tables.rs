@@ -4,7 +4,7 @@ use super::about;
 use crate::thrift::methods::{Call, CallFuture, Method, arg};
 use wire::thrift::TType;
 
-pub const ROWS: &[Method] = &[
+pub(super) const ROWS: &[Method] = &[
     about("getStringProperty", &[arg(-1, "propertyName", TType::String)], get_string_property),
     about("getStringListProperty", &[arg(-1, "propertyName", TType::String)], get_string_list_property),
     about("describeTable", &[arg(-1, "tableName", TType::String)], describe_table),

@@ -2,14 +2,14 @@
 
 /// A number of columns after a number of skipped ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
+pub(super) struct Window {
     pub skipped: usize,
     pub count: usize,
 }
 
 impl Window {
     /// Converts a `start` and a `count`. A count of 0 means all columns if nothing is skipped, and none otherwise.
-    pub fn new(start: i32, count: i32) -> Window {
+    pub(super) fn new(start: i32, count: i32) -> Window {
         let skipped = usize::try_from(start).unwrap_or(0);
         let count = match usize::try_from(count).unwrap_or(0) {
             0 if skipped == 0 => usize::MAX,
@@ -19,13 +19,13 @@ impl Window {
     }
 
     /// Returns how many columns a slice must read to cover the window.
-    pub fn end(self) -> i32 {
+    pub(super) fn end(self) -> i32 {
         let end = if self.count == 0 { 0 } else { self.skipped.saturating_add(self.count) };
         i32::try_from(end).unwrap_or(i32::MAX)
     }
 
     /// Returns the items of a list that are in the window.
-    pub fn of<T>(self, mut items: Vec<T>) -> Vec<T> {
+    pub(super) fn of<T>(self, mut items: Vec<T>) -> Vec<T> {
         items.drain(..self.skipped.min(items.len()));
         items.truncate(self.count);
         items

@@ -19,7 +19,7 @@ use base::util::trimmed;
 use db::{ColumnOrSuper, ColumnPath, NewColumn, NewSuper};
 use wire::thrift::{Reader, TType, WireError};
 
-pub const ROWS: &[Method] = &[
+pub(super) const ROWS: &[Method] = &[
     data(
         RequestKind::Write,
         "insert",

@@ -7,7 +7,7 @@ use base::util::Release;
 use base::util::meter::RequestKind;
 use wire::thrift::TType;
 
-pub const ROWS: &[Method] = &[
+pub(super) const ROWS: &[Method] = &[
     data(RequestKind::Write, Release::V0_8, "add", COLUMN_ARGS, add),
     data(
         RequestKind::Write,

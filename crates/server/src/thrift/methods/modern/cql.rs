@@ -22,7 +22,7 @@ pub(super) const THROWS: &[(i16, DeclaredException)] = &[
 ];
 pub(super) const QUERY: &[Arg] = &[arg(1, "query", TType::String), arg(2, "compression", TType::I32)];
 
-pub const ROWS: &[Method] = &[
+pub(super) const ROWS: &[Method] = &[
     since(
         Release::V1_2,
         "execute_cql3_query",

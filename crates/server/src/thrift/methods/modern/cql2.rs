@@ -19,7 +19,7 @@ use wire::thrift::TType;
 const NO_CQL2: &str = "CQL 2 is not supported by a gateway, because its cluster only executes CQL 3: from 1.2 on use \
                        execute_cql3_query and the like, in 1.1 set_cql_version with 3.0.0";
 
-pub const ROWS: &[Method] = &[
+pub(super) const ROWS: &[Method] = &[
     since(Release::V0_8, "execute_cql_query", QUERY, THROWS, execute),
     since(Release::V1_1, "prepare_cql_query", QUERY, super::INVALID, prepare),
     since(

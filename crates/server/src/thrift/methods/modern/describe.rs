@@ -24,7 +24,7 @@ const fn open(
     Method { needs_login: false, ..since(release, name, args, throws, run) }
 }
 
-pub const ROWS: &[Method] = &[
+pub(crate) const ROWS: &[Method] = &[
     since(Release::V0_7, "describe_keyspaces", &[], INVALID, describe_keyspaces),
     since(
         Release::V0_7,
@@ -83,7 +83,7 @@ fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
 }
 
 /// Writes every keyspace as a KsDef, in the form of the release for 0.7 and later.
-pub fn write_keyspaces(call: &mut Call<'_>) {
+pub(crate) fn write_keyspaces(call: &mut Call<'_>) {
     let release = call.compat.after_set_keyspace;
     let keyspaces = call.database.describe(Behaviour::of(release)).keyspaces();
     let mut writer = call.writer();
@@ -110,7 +110,7 @@ fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
 }
 
 /// Writes one keyspace as a KsDef, in the form of the release for 0.7 and later.
-pub fn write_keyspace(call: &mut Call<'_>, name: &[u8]) -> Result<(), db::Error> {
+pub(crate) fn write_keyspace(call: &mut Call<'_>, name: &[u8]) -> Result<(), db::Error> {
     let release = call.compat.after_set_keyspace;
     let keyspace =
         call.database.describe(Behaviour::of(release)).keyspace(name).ok_or(db::Error::NotFound)?;

@@ -3,7 +3,7 @@
 mod counters;
 mod cql;
 mod cql2;
-pub mod describe;
+pub(super) mod describe;
 mod ranges;
 mod reads;
 mod schema;
@@ -50,7 +50,7 @@ const COLUMN_ARGS: &[Arg] = &[
 ];
 
 /// All rows; if two have the same name, the newer one is last.
-pub const ROWS: &[&[Method]] = &[
+pub(super) const ROWS: &[&[Method]] = &[
     session::ROWS,
     reads::ROWS,
     ranges::ROWS,

@@ -26,7 +26,7 @@ const MULTI_ARGS: &[Arg] = &[
     consistency(4),
 ];
 
-pub const ROWS: &[Method] = &[
+pub(super) const ROWS: &[Method] = &[
     Method {
         throws: NOT_FOUND_OR_TIMEOUT,
         ..data(

@@ -30,7 +30,7 @@ const fn from_0_8(name: &'static str, args: &'static [Arg], run: Run) -> Method 
     since(Release::V0_8, name, args, MAY_DISAGREE, run)
 }
 
-pub const ROWS: &[Method] = &[
+pub(super) const ROWS: &[Method] = &[
     of_0_7("system_add_keyspace", KS_DEF, add_keyspace),
     from_0_8("system_add_keyspace", KS_DEF, add_keyspace),
     of_0_7("system_update_keyspace", KS_DEF, update_keyspace),

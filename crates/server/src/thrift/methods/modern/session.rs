@@ -9,7 +9,7 @@ use base::util::Release;
 use cql::remote::check_keyspace;
 use wire::thrift::TType;
 
-pub const ROWS: &[Method] = &[
+pub(super) const ROWS: &[Method] = &[
     Method {
         needs_login: false,
         ..since(

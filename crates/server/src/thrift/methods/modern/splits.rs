@@ -18,7 +18,7 @@ const ARGS: &[Arg] = &[
 const DESCRIBE_SPLITS: Method =
     Method { needs_login: false, ..since(Release::V0_8, "describe_splits", ARGS, INVALID, describe_splits) };
 
-pub const ROWS: &[Method] = &[
+pub(super) const ROWS: &[Method] = &[
     Method { releases: only(V0_7), throws: &[], ..DESCRIBE_SPLITS },
     DESCRIBE_SPLITS,
     Method {

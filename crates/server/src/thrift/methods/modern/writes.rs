@@ -18,7 +18,7 @@ const BATCH_ARGS: &[Arg] = &[arg(1, "mutation_map", TType::Map), consistency(2)]
 const TRUNCATE: Method =
     data(RequestKind::Truncate, Release::V1_1, "truncate", &[arg(1, "cfname", TType::String)], truncate);
 
-pub const ROWS: &[Method] = &[
+pub(super) const ROWS: &[Method] = &[
     data(RequestKind::Write, Release::V0_7, "insert", COLUMN_ARGS, insert),
     data(RequestKind::Write, Release::V0_7, "batch_mutate", BATCH_ARGS, batch_mutate),
     data(RequestKind::Write, Release::V1_2, "atomic_batch_mutate", BATCH_ARGS, atomic_batch_mutate),
