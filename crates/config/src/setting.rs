@@ -18,7 +18,7 @@ use super::value::SettingValue;
 use super::xml::XmlNode;
 use super::yaml::Entry;
 
-/// What a name is the name of. Each kind is a namespace of its own.
+/// The kind of thing that a name is for. Each kind is a namespace of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameKind {
     /// An element of storage-conf.xml.
@@ -32,7 +32,7 @@ pub enum NameKind {
 /// A setting's name in a file.
 #[derive(Debug, Clone, Copy)]
 pub struct SettingName {
-    /// What has the name.
+    /// The thing with the name.
     pub kind: NameKind,
     /// The name, which is case-sensitive.
     pub name: &'static str,
@@ -51,7 +51,7 @@ pub enum Absence {
     Extension,
 }
 
-/// A setting's name in a file, or why there is none.
+/// A setting's name in a file, or the reason for its absence.
 pub type NameOrAbsence = Result<SettingName, Absence>;
 
 /// The last release with storage-conf.xml did not have the setting.
@@ -112,9 +112,9 @@ pub struct ConfigSetting<T> {
     pub yaml_default: Option<&'static str>,
     /// The unit or kind of the value; may be empty.
     pub unit: &'static str,
-    /// What it sets; of a setting without effect, why it has none.
+    /// The property that it sets, or for a setting without effect the reason.
     pub meaning: &'static str,
-    /// What happens if a file has it.
+    /// Its effect if a file has it.
     pub effect: SettingEffect<T>,
     /// Whether it is text for people, which may have invisible characters.
     pub is_free_text: bool,

@@ -160,7 +160,7 @@ pub struct Config {
     pub partitioner: PartitionerRef,
     /// A token as text, checked by the partitioner.
     pub initial_token: Option<String>,
-    /// Who may log in.
+    /// The rule of logins.
     pub authenticator: AuthenticatorKind,
     /// `None`: the default of the authenticator.
     pub authority: Option<Authority>,

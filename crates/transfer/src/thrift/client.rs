@@ -114,7 +114,13 @@ impl ThriftClient {
                  such as ?unframed&version=0.6"
             ))
         })?;
-        result_of(&reply).map_err(|error| format!("{name}: {error}"))?.map_err(|why| format!("{name}{why}"))
+        let results = results_of(&reply).map_err(|error| format!("{name}: {error}"))?;
+        let mut results = results.map_err(|why| format!("{name}{why}"))?;
+        // A thriftstore server that cannot tell the generation of a call has the results of both, the earlier one first.
+        if self.address.is_keyed {
+            results.truncate(1);
+        }
+        Ok(results.pop())
     }
 
     async fn send_and_read(&mut self, request: &[u8]) -> Result<Bytes, String> {
@@ -159,8 +165,9 @@ fn message_of(
     Ok(message)
 }
 
-/// Reads a reply: its result, if it has one, or an exception as the rest of a sentence that begins with the method.
-fn result_of(reply: &Bytes) -> thrift::Result<Result<Option<ThriftValue>, String>> {
+/// Reads a reply: its results, of which those that only write have none, or an exception as the rest of a sentence that
+/// begins with the method.
+fn results_of(reply: &Bytes) -> thrift::Result<Result<Vec<ThriftValue>, String>> {
     // The library allocates memory for lengths that it reads: none is longer than the reply.
     let length = Some(reply.len());
     let limits = TConfiguration::builder().max_message_size(length).max_string_size(length);
@@ -171,13 +178,17 @@ fn result_of(reply: &Bytes) -> thrift::Result<Result<Option<ThriftValue>, String
     if message.message_type == TMessageType::Exception {
         return Ok(Err(format!(": {}", reason_in(&mut fields))));
     }
-    Ok(match fields.0.into_iter().next() {
-        Some((0, result)) => Ok(Some(result)),
-        Some((_, ThriftValue::Struct(mut exception))) => {
-            Err(format!(" was refused: {}", reason_in(&mut exception)))
+    let mut results = Vec::new();
+    for (id, value) in fields.0 {
+        match value {
+            result if id == 0 => results.push(result),
+            ThriftValue::Struct(mut exception) => {
+                return Ok(Err(format!(" was refused: {}", reason_in(&mut exception))));
+            }
+            _ => {}
         }
-        _ => Ok(None),
-    })
+    }
+    Ok(Ok(results))
 }
 
 /// Returns the text of an exception; many have none.
