@@ -138,7 +138,7 @@ impl Keys {
             each = each.with(1, values)?;
         }
         if !self.has_in_anywhere {
-            return each.iter().map(checked_row_key).collect();
+            return each.into_row_keys();
         }
         let mut known = HashSet::new();
         each.iter().filter(|values| known.insert(*values)).map(checked_row_key).collect()

@@ -9,7 +9,7 @@ use super::operands::{BoundValues, Operand};
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, SliceEnd, Target};
 use super::token::{token_before, token_of_value};
 use crate::CqlError;
-use crate::values::{Combinations, checked_row_key};
+use crate::values::Combinations;
 use base::compat::{Behaviour, texts};
 use base::marshal;
 use base::model::Bounds;
@@ -147,7 +147,7 @@ fn keys(
         // Real servers read ranges then, in which no empty key is.
         return Ok(each.iter().map(row_key).filter(|key| !key.is_empty()).collect());
     }
-    each.iter().map(checked_row_key).collect()
+    each.into_row_keys()
 }
 
 /// Returns the range of the ring for a restriction on the token, or `None` if it is empty. The partitioner's minimum

@@ -2,6 +2,8 @@
 
 use bytes::Bytes;
 
+use super::exact_list;
+use super::row_keys::{check_row_key, checked_row_key};
 use crate::CqlError;
 use crate::error::invalid;
 use crate::limits::IN_COMBINATIONS_MAX;
@@ -44,8 +46,20 @@ impl Combinations {
         self.values.iter().map(Bytes::len).sum()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &[Bytes]> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Bytes]> {
         (0..self.count()).map(|at| &self.values[at * self.width..][..self.width])
+    }
+
+    /// Returns the row key of each list. A single value is its own row key, so lists of one take no more memory.
+    ///
+    /// # Errors
+    /// If a key is empty or too long.
+    pub fn into_row_keys(self) -> Result<Vec<Bytes>, CqlError> {
+        if self.width == 1 {
+            self.values.chunks(1).try_for_each(check_row_key)?;
+            return Ok(self.values);
+        }
+        exact_list(self.iter().map(checked_row_key))
     }
 
     /// Returns each list, extended by each of other lists, which have `width` values. The first list comes first.

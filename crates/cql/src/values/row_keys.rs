@@ -14,6 +14,15 @@ use db::limits::NAME_BYTES_MAX;
 /// # Errors
 /// If the key is empty or too long. Its length is checked before it is made.
 pub fn checked_row_key(values: &[Bytes]) -> Result<Bytes, CqlError> {
+    check_row_key(values)?;
+    Ok(row_key(values))
+}
+
+/// Checks the row key of these values.
+///
+/// # Errors
+/// If it is empty or too long.
+pub(super) fn check_row_key(values: &[Bytes]) -> Result<(), CqlError> {
     let length = match values {
         [value] => value.len(),
         values => values.iter().map(|value| value.len() + 3).sum(),
@@ -24,5 +33,5 @@ pub fn checked_row_key(values: &[Bytes]) -> Result<Bytes, CqlError> {
     if length > NAME_BYTES_MAX {
         return invalid(texts::long_key(NEWEST, length, NAME_BYTES_MAX));
     }
-    Ok(row_key(values))
+    Ok(())
 }
