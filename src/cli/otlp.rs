@@ -38,14 +38,14 @@ mod export {
     use crate::cli::process::start_log;
 
     /// The export of spans, which this program was built without.
-    pub struct SpanExport;
+    pub(crate) struct SpanExport;
 
     impl OtlpArgs {
         /// Starts the log.
         ///
         /// # Errors
         /// If the export is asked for.
-        pub fn start_log(&self) -> Result<SpanExport, String> {
+        pub(crate) fn start_log(&self) -> Result<SpanExport, String> {
             if let (Some(url), _) = (&self.url, self.sample) {
                 return Err(format!(
                     "--otlp {url}: this program was built without the feature otlp: build it with cargo build \
@@ -59,7 +59,7 @@ mod export {
 
     impl SpanExport {
         /// Sends the spans that wait.
-        pub fn end(self) {}
+        pub(crate) fn end(self) {}
     }
 }
 

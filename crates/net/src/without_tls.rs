@@ -10,27 +10,27 @@ use crate::tls_error::TlsError;
 use config::ClientEncryption;
 
 /// The type that encrypted streams of clients would have.
-pub type ServerTls = TcpStream;
+pub(crate) type ServerTls = TcpStream;
 /// The type that encrypted streams to servers would have.
 pub type ClientTls = TcpStream;
 
 /// Returns the TCP connection below a stream.
-pub fn socket_of(stream: &ServerTls) -> &TcpStream {
+pub(crate) fn socket_of(stream: &ServerTls) -> &TcpStream {
     stream
 }
 
 /// The handshakes of a server, which cannot be opened.
 #[derive(Clone)]
-pub struct Acceptor;
+pub(crate) struct Acceptor;
 
 impl Acceptor {
     /// Fails: a server that is configured to encrypt must not serve without TLS.
-    pub fn open(_options: &ClientEncryption) -> Result<Acceptor, TlsError> {
+    pub(crate) fn open(_options: &ClientEncryption) -> Result<Acceptor, TlsError> {
         Err(TlsError::NotBuilt)
     }
 
     /// Never called: no certificate is accepted in this build.
-    pub async fn accept(&self, _stream: TcpStream) -> Result<ServerTls, ConnectionEnd> {
+    pub(crate) async fn accept(&self, _stream: TcpStream) -> Result<ServerTls, ConnectionEnd> {
         Err(ConnectionEnd::Closed(TlsError::NotBuilt.into()))
     }
 }

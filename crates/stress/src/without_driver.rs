@@ -3,7 +3,7 @@
 use super::args::GatewayArgs;
 
 /// Returns an error: there is no driver to compare a gateway with.
-pub fn compare(_args: &GatewayArgs) -> Result<(), String> {
+pub(crate) fn compare(_args: &GatewayArgs) -> Result<(), String> {
     Err("this program was built without the driver of clusters: build it with `cargo build --release`"
         .to_owned())
 }
