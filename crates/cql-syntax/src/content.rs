@@ -18,7 +18,9 @@ use base::schema::{is_reserved, is_system_keyspace};
 /// The languages of statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
+    /// CQL 2, of Cassandra 0.8 to 2.1.
     Cql2,
+    /// CQL 3, of Cassandra 1.1 and later.
     Cql3,
 }
 
@@ -42,7 +44,9 @@ pub enum Subject {
 pub enum Content {
     /// A keyword, a name or a symbol.
     Structure,
+    /// Spaces and newlines.
     Space,
+    /// A comment, to the end of the line or between `/*` and `*/`.
     Comment,
     /// A constant, or what may be one.
     Data,

@@ -32,7 +32,7 @@ pub enum SyntaxError {
 
 impl SyntaxError {
     /// Returns the error with a message.
-    pub fn invalid(why: impl Into<String>) -> SyntaxError {
+    pub(crate) fn invalid(why: impl Into<String>) -> SyntaxError {
         SyntaxError::Invalid(why.into())
     }
 }

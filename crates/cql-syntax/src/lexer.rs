@@ -9,7 +9,7 @@ use crate::limits::{STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX};
 use crate::{Place, SyntaxError};
 
 /// Returns all tokens of a text, including spaces and comments; the last token is `End`.
-pub fn tokens(text: &str) -> Result<Tokens, SyntaxError> {
+pub(crate) fn tokens(text: &str) -> Result<Tokens, SyntaxError> {
     if text.len() > STATEMENT_BYTES_MAX {
         return Err(SyntaxError::invalid(format!(
             "A statement can have {STATEMENT_BYTES_MAX} bytes at most"

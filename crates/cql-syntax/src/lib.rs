@@ -6,9 +6,17 @@
 //!     lexer    SELECT | v | FROM | t | WHERE | p | = | 'x'        Tokens, five bytes each
 //!     parser   Statement::Select { table: t, relations: [p = 'x'], .. }
 //! ```
+//!
+//! [`parse_as`] parses a text in the language of a release. It returns a [`Parsed`]: a [`Statement`] with its markers,
+//! or a [`SyntaxError`] in the old servers' words. The parts of statements are [`Relation`]s (WHERE), [`Condition`]s (IF)
+//! and [`Term`]s (values); names are looked up, and values get their types, in other crates.
+//!
+//! Recordings, logs and traces use [`contents`] and [`Secrets`] to hide data and passwords in any text. [`statements`]
+//! cuts a script into statements.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(not(test), warn(unreachable_pub))]
+#![warn(missing_docs)]
 
 mod content;
 #[cfg(test)]
@@ -21,7 +29,7 @@ mod display;
 mod error;
 mod failure;
 mod keyword_name;
-pub mod lexer;
+mod lexer;
 pub mod limits;
 mod operator_text;
 mod parser;
@@ -33,14 +41,14 @@ mod statement;
 mod table_name;
 mod target;
 mod term;
-pub mod token;
+mod token;
 mod type_name;
 
 pub use content::{Content, Dialect, Subject, contents};
 pub use definition::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties, PropertyValue};
 pub use describe::{Describe, Described, ElementKind};
 pub use error::{Place, SyntaxError};
-pub use lexer::{tokens, tokens_of_any};
+pub use lexer::tokens_of_any;
 pub use operator_text::operator_text;
 pub use parser::{Parser, parse, parse_as};
 pub use place::{hint, show_place};
@@ -54,5 +62,5 @@ pub use statement::{
 pub use table_name::TableName;
 pub use target::StatementTarget;
 pub use term::{ConstantKind, FunctionCall, Term};
-pub use token::{Token, TokenKind, Tokens};
+pub use token::{Token, TokenKind};
 pub use type_name::TypeName;

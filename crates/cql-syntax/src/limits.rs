@@ -4,27 +4,31 @@
 pub const STATEMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Tokens of a CQL statement, including spaces: each takes five bytes, plus its syntax tree.
-pub const STATEMENT_TOKENS_MAX: usize = 2_000_000;
+pub(crate) const STATEMENT_TOKENS_MAX: usize = 2_000_000;
 
 /// Tokens of a CQL statement whose memory is charged to the request at a time.
-pub const STATEMENT_TOKENS_PER_CHARGE: usize = 1024;
+pub(crate) const STATEMENT_TOKENS_PER_CHARGE: usize = 1024;
 
-/// Terms, types, selectors and relations of a CQL statement: eight for each statement of the largest batch. The memory of
-/// each of them, and in addition of each call of a function and of each statement of a batch, in bytes, as parsed and as
-/// planned.
-pub const STATEMENT_ITEMS_MAX: usize = 8 * BATCH_STATEMENTS_MAX;
-pub const STATEMENT_ITEM_BYTES: usize = 128;
-pub const FUNCTION_CALL_BYTES: usize = 512;
-pub const BATCH_STATEMENT_BYTES: usize = 1024;
+/// Terms, types, selectors and relations of a CQL statement: eight for each statement of the largest batch.
+pub(crate) const STATEMENT_ITEMS_MAX: usize = 8 * BATCH_STATEMENTS_MAX;
+
+/// Memory of each term, type, selector and relation, in bytes, as parsed and as planned.
+pub(crate) const STATEMENT_ITEM_BYTES: usize = 128;
+
+/// Memory of each call of a function in addition to [`STATEMENT_ITEM_BYTES`], in bytes, as parsed and as planned.
+pub(crate) const FUNCTION_CALL_BYTES: usize = 512;
+
+/// Memory of each statement of a batch in addition to its terms, in bytes, as parsed and as planned.
+pub(crate) const BATCH_STATEMENT_BYTES: usize = 1024;
 
 /// Deepest nesting of terms, types, selectors and relations in a CQL statement: the parser is recursive.
-pub const STATEMENT_NESTING_MAX: usize = 50;
+pub(crate) const STATEMENT_NESTING_MAX: usize = 50;
 
 /// Markers of a CQL statement: the protocols count them with 16 bits.
-pub const MARKERS_MAX: usize = 65_535;
+pub(crate) const MARKERS_MAX: usize = 65_535;
 
 /// Statements of a CQL batch: the native protocol counts them with 16 bits.
-pub const BATCH_STATEMENTS_MAX: usize = 65_535;
+pub(crate) const BATCH_STATEMENTS_MAX: usize = 65_535;
 
 /// Properties of a table or keyspace in a CQL statement: each is compared with those before it.
-pub const PROPERTIES_MAX: usize = 1_000;
+pub(crate) const PROPERTIES_MAX: usize = 1_000;

@@ -5,11 +5,17 @@ use super::TypeName;
 /// The kind of a constant. Messages name it in capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConstantKind {
+    /// `'text'` or `$$text$$`.
     String,
+    /// `-12`.
     Integer,
+    /// A UUID without quotes.
     Uuid,
+    /// `1.5e3`, `NaN` or `Infinity`.
     Float,
+    /// `true` or `false`, in any case.
     Boolean,
+    /// A blob: `0xcafe`.
     Hex,
     /// `1y2mo`, of 3.10.
     Duration,
@@ -20,23 +26,32 @@ pub enum ConstantKind {
 pub enum Term {
     /// The text is without quotes; the text of a blob keeps its `0x`.
     Constant {
+        /// The kind of the constant, by its syntax.
         kind: ConstantKind,
+        /// The constant without quotes.
         text: Box<str>,
     },
+    /// `null`.
     Null,
     /// `?` or `:name`: the index in the statement's list of markers.
     Marker(usize),
+    /// `[a, b]`.
     List(Vec<Term>),
     /// A set. `{}` may also be an empty map.
     Set(Vec<Term>),
+    /// `{a: b, c: d}`, in the order of the text.
     Map(Vec<(Term, Term)>),
+    /// `(a, b)`.
     Tuple(Vec<Term>),
     /// `{field: value}`.
     User(Vec<(String, Term)>),
+    /// `f(a, b)`.
     Function(Box<FunctionCall>),
     /// `(int)3`.
     Cast {
+        /// The type in parentheses.
         cql_type: Box<TypeName>,
+        /// The value behind it.
         term: Box<Term>,
     },
 }
@@ -47,7 +62,10 @@ const _: () = assert!(size_of::<Term>() <= 32);
 /// The call of a function in a term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionCall {
+    /// The keyspace, if the term names it.
     pub keyspace: Option<String>,
+    /// The function's name, which keeps its case.
     pub name: String,
+    /// The arguments in the order of the text.
     pub arguments: Vec<Term>,
 }

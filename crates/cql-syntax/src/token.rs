@@ -7,6 +7,7 @@ use crate::limits::STATEMENT_TOKENS_PER_CHARGE;
 use crate::{Place, SyntaxError};
 use base::util::meter;
 
+/// The kind of a token, by its first characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
     /// A keyword, or a name without quotes.
@@ -17,27 +18,34 @@ pub enum TokenKind {
     QuotedName,
     /// `'text'` or `$$text$$`.
     String,
+    /// Digits, perhaps after a minus sign.
     Integer,
+    /// A number with a fraction or an exponent.
     Float,
+    /// 32 hex digits with four hyphens.
     Uuid,
     /// A number with units: `1y2mo`.
     Duration,
     /// `0x` and any number of hex digits.
     Blob,
+    /// An operator, a parenthesis or a separator: `<=`, `(`, `;`.
     Symbol,
     /// Space or a comment.
     Hidden,
     /// Text that is not CQL. The parser never sees it.
     Unknown,
+    /// The end of the text, without characters.
     End,
 }
 
 /// A token, as a range of the text.
 #[derive(Debug, Clone, Copy)]
 pub struct Token {
+    /// The kind of the token.
     pub kind: TokenKind,
-    /// The range in bytes; `end` is exclusive.
+    /// The offset of the first byte in the text.
     pub start: usize,
+    /// The offset behind the last byte.
     pub end: usize,
 }
 
@@ -66,20 +74,20 @@ const BYTES_PER_TOKEN: usize = 3;
 
 /// All tokens of a text, with spaces and comments. The last one is `End`.
 #[derive(Debug, Default)]
-pub struct Tokens {
+pub(crate) struct Tokens {
     kinds: Vec<TokenKind>,
     starts: Vec<u32>,
 }
 
 impl Tokens {
     /// Returns an empty list with room for the tokens of most texts of this length.
-    pub fn of_length(bytes: usize) -> Tokens {
+    pub(crate) fn of_length(bytes: usize) -> Tokens {
         let tokens = bytes / BYTES_PER_TOKEN;
         Tokens { kinds: Vec::with_capacity(tokens), starts: Vec::with_capacity(tokens) }
     }
 
     /// Adds the token that begins at `start`. The memory of the tokens is charged to the request in advance.
-    pub fn push(&mut self, kind: TokenKind, start: usize) -> Result<(), SyntaxError> {
+    pub(crate) fn push(&mut self, kind: TokenKind, start: usize) -> Result<(), SyntaxError> {
         if self.kinds.len().is_multiple_of(STATEMENT_TOKENS_PER_CHARGE) {
             // The lists double when they grow.
             meter::charge(2 * STATEMENT_TOKENS_PER_CHARGE * (size_of::<TokenKind>() + size_of::<u32>()))?;
@@ -89,23 +97,23 @@ impl Tokens {
         Ok(())
     }
 
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.kinds.len()
     }
 
-    pub fn get(&self, at: usize) -> Option<Token> {
+    pub(crate) fn get(&self, at: usize) -> Option<Token> {
         let start = *self.starts.get(at)? as usize;
         let end = self.starts.get(at + 1).map_or(start, |end| *end as usize);
         Some(Token { kind: *self.kinds.get(at)?, start, end })
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = Token> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Token> {
         (0..self.count()).filter_map(|at| self.get(at))
     }
 
     /// Returns the index of the token `ahead` positions after the token `from`, without hidden tokens; at most the
     /// index of `End`.
-    pub fn visible(&self, from: usize, ahead: usize) -> usize {
+    pub(crate) fn visible(&self, from: usize, ahead: usize) -> usize {
         let rest = self.kinds.iter().enumerate().skip(from);
         let mut visible = rest.filter(|(_, kind)| **kind != TokenKind::Hidden).map(|(at, _)| at);
         visible.nth(ahead).unwrap_or(self.count().saturating_sub(1))
@@ -114,11 +122,11 @@ impl Tokens {
 
 impl Place {
     /// The first character of a text.
-    pub const START: Place = Place { line: 1, column: 0 };
+    pub(crate) const START: Place = Place { line: 1, column: 0 };
 
     /// Returns the place behind `text`, which begins at this place.
     #[must_use]
-    pub fn behind(mut self, text: &str) -> Place {
+    pub(crate) fn behind(mut self, text: &str) -> Place {
         for c in text.chars() {
             if c == '\n' {
                 self = Place { line: self.line + 1, column: 0 };

@@ -14,8 +14,10 @@ use base::schema::is_reserved;
 use base::util::limits::REQUEST_BYTES_FREE;
 use base::util::{Release, meter};
 
+/// The state of parsing one text: its tokens, the position among them, and everything that is collected on the way. The
+/// methods that look ahead count visible tokens: 0 is the next one.
 pub struct Parser<'t> {
-    pub text: &'t str,
+    pub(crate) text: &'t str,
     tokens: Tokens,
     /// The index of the next token, which is never a hidden one.
     at: usize,
@@ -26,18 +28,18 @@ pub struct Parser<'t> {
     items: usize,
     /// Memory that is not charged to the request yet, in bytes.
     uncharged: usize,
-    pub release: Release,
-    pub language: Language,
-    pub markers: Vec<Option<String>>,
+    pub(crate) release: Release,
+    pub(crate) language: Language,
+    pub(crate) markers: Vec<Option<String>>,
     /// See `Parsed`; also for `functions`.
     pub(super) unqualified: Vec<usize>,
     pub(super) functions: Vec<Range<usize>>,
     /// An error after which parsing continued. The old servers report the last error of a text.
     fault: Option<SyntaxError>,
     /// The syntax error of releases without materialized views, in a statement about one.
-    pub before_views: Option<(String, Place)>,
+    pub(crate) before_views: Option<(String, Place)>,
     /// In a statement with a feature that came after 2.1, the syntax error of releases without it.
-    pub before_feature: Option<(LaterFeature, String, Place)>,
+    pub(crate) before_feature: Option<(LaterFeature, String, Place)>,
 }
 
 /// The offset of a byte of the text, and its place.
@@ -48,6 +50,11 @@ struct KnownPlace {
 }
 
 impl<'t> Parser<'t> {
+    /// Creates a parser at the first token of a text, for the newest language. Errors have the messages of `release`.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not CQL, is too long, or has too many tokens for the limit or for the memory of the request.
     pub fn new(text: &'t str, release: Release) -> Result<Parser<'t>, SyntaxError> {
         let tokens = lexer::tokens(text)?;
         Ok(Parser {
@@ -74,7 +81,8 @@ impl<'t> Parser<'t> {
         self.tokens.visible(self.at, ahead)
     }
 
-    pub fn peek(&self, ahead: usize) -> Token {
+    /// Returns the token at `ahead`, or `End` behind the last one.
+    pub(crate) fn peek(&self, ahead: usize) -> Token {
         let end = Token { kind: TokenKind::End, start: 0, end: 0 };
         self.tokens.get(self.index(ahead)).unwrap_or(end)
     }
@@ -89,19 +97,19 @@ impl<'t> Parser<'t> {
         place
     }
 
-    pub fn kind(&self, ahead: usize) -> TokenKind {
+    pub(crate) fn kind(&self, ahead: usize) -> TokenKind {
         self.peek(ahead).kind
     }
 
-    pub fn raw(&self, ahead: usize) -> &'t str {
+    pub(crate) fn raw(&self, ahead: usize) -> &'t str {
         self.peek(ahead).raw(self.text)
     }
 
-    pub fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         self.at = self.index(1);
     }
 
-    pub fn is_symbol(&self, ahead: usize, symbol: &str) -> bool {
+    pub(crate) fn is_symbol(&self, ahead: usize, symbol: &str) -> bool {
         self.kind(ahead) == TokenKind::Symbol && self.raw(ahead) == symbol
     }
 
@@ -116,12 +124,12 @@ impl<'t> Parser<'t> {
             }
     }
 
-    pub fn are_words(&self, keywords: &[&str]) -> bool {
+    pub(crate) fn are_words(&self, keywords: &[&str]) -> bool {
         keywords.iter().enumerate().all(|(ahead, keyword)| self.is_word(ahead, keyword))
     }
 
     /// Checks whether the token can be a name.
-    pub fn is_name(&self, ahead: usize) -> bool {
+    pub(crate) fn is_name(&self, ahead: usize) -> bool {
         match self.kind(ahead) {
             TokenKind::QuotedName => true,
             TokenKind::Word => !is_reserved(self.raw(ahead)),
@@ -129,7 +137,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    pub fn eat_symbol(&mut self, symbol: &str) -> bool {
+    pub(crate) fn eat_symbol(&mut self, symbol: &str) -> bool {
         let is_there = self.is_symbol(0, symbol);
         if is_there {
             self.advance();
@@ -137,7 +145,7 @@ impl<'t> Parser<'t> {
         is_there
     }
 
-    pub fn eat_word(&mut self, keyword: &str) -> bool {
+    pub(crate) fn eat_word(&mut self, keyword: &str) -> bool {
         self.eat_words(&[keyword])
     }
 
@@ -150,37 +158,37 @@ impl<'t> Parser<'t> {
         are_there
     }
 
-    pub fn expect_symbol(&mut self, symbol: &str) -> Result<(), SyntaxError> {
+    pub(crate) fn expect_symbol(&mut self, symbol: &str) -> Result<(), SyntaxError> {
         if self.eat_symbol(symbol) {
             return Ok(());
         }
         Err(self.mismatched(&format!("'{symbol}'"), self.is_symbol(1, symbol)))
     }
 
-    pub fn expect_word(&mut self, keyword: &str) -> Result<(), SyntaxError> {
+    pub(crate) fn expect_word(&mut self, keyword: &str) -> Result<(), SyntaxError> {
         if self.eat_word(keyword) {
             return Ok(());
         }
         Err(self.mismatched(&token_name(keyword), self.is_word(1, keyword)))
     }
 
-    pub fn expect_words(&mut self, keywords: &[&str]) -> Result<(), SyntaxError> {
+    pub(crate) fn expect_words(&mut self, keywords: &[&str]) -> Result<(), SyntaxError> {
         keywords.iter().try_for_each(|keyword| self.expect_word(keyword))
     }
 
     /// Consumes a token of this kind and returns its value.
-    pub fn expect_kind(&mut self, kind: TokenKind, name: &str) -> Result<String, SyntaxError> {
+    pub(crate) fn expect_kind(&mut self, kind: TokenKind, name: &str) -> Result<String, SyntaxError> {
         if self.kind(0) == kind {
             return Ok(self.take_value());
         }
         Err(self.mismatched(name, self.kind(1) == kind))
     }
 
-    pub fn expect_string(&mut self) -> Result<String, SyntaxError> {
+    pub(crate) fn expect_string(&mut self) -> Result<String, SyntaxError> {
         self.expect_kind(TokenKind::String, "STRING_LITERAL")
     }
 
-    pub fn take_value(&mut self) -> String {
+    pub(crate) fn take_value(&mut self) -> String {
         let value = self.peek(0).value(self.text);
         self.advance();
         value
@@ -197,7 +205,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses one or more items separated by commas.
-    pub fn list<T>(
+    pub(crate) fn list<T>(
         &mut self,
         mut one: impl FnMut(&mut Self) -> Result<T, SyntaxError>,
     ) -> Result<Vec<T>, SyntaxError> {
@@ -209,7 +217,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses a list in parentheses.
-    pub fn list_in_parentheses<T>(
+    pub(crate) fn list_in_parentheses<T>(
         &mut self,
         one: impl FnMut(&mut Self) -> Result<T, SyntaxError>,
     ) -> Result<Vec<T>, SyntaxError> {
@@ -220,7 +228,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses `?` or `:name`, or returns `None`.
-    pub fn marker(&mut self) -> Result<Option<usize>, SyntaxError> {
+    pub(crate) fn marker(&mut self) -> Result<Option<usize>, SyntaxError> {
         let name = if self.eat_symbol("?") {
             None
         } else if self.is_symbol(0, ":") && self.is_name(1) {
@@ -238,7 +246,7 @@ impl<'t> Parser<'t> {
         Ok(Some(self.markers.len() - 1))
     }
 
-    pub fn marker_term(&mut self) -> Result<Option<Term>, SyntaxError> {
+    pub(crate) fn marker_term(&mut self) -> Result<Option<Term>, SyntaxError> {
         Ok(self.marker()?.map(Term::Marker))
     }
 
@@ -252,7 +260,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses an item that may contain items of the same kind, and limits the nesting depth and the number of items.
-    pub fn nested<T>(
+    pub(crate) fn nested<T>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, SyntaxError>,
     ) -> Result<T, SyntaxError> {
@@ -275,30 +283,30 @@ impl<'t> Parser<'t> {
     }
 
     /// Returns the error that no alternative begins with this token.
-    pub fn no_viable(&self, ahead: usize) -> SyntaxError {
+    pub(crate) fn no_viable(&self, ahead: usize) -> SyntaxError {
         self.no_viable_from(self.at, ahead)
     }
 
     /// Returns the same error for a choice that began earlier. `start` is a result of `position`.
-    pub fn no_viable_from(&self, start: usize, ahead: usize) -> SyntaxError {
+    pub(crate) fn no_viable_from(&self, start: usize, ahead: usize) -> SyntaxError {
         let reported = self.index(ahead);
         let message = format!("no viable alternative at input '{}'", self.shown(ahead));
         self.failure(UnexpectedToken { reported, index: start, seen: reported.max(start) }, &message)
     }
 
-    pub fn position(&self) -> usize {
+    pub(crate) fn position(&self) -> usize {
         self.at
     }
 
     /// Returns the error that another token was expected. `is_next`: that token comes next, so this one is extraneous.
-    pub fn mismatched(&self, expected: &str, is_next: bool) -> SyntaxError {
+    pub(crate) fn mismatched(&self, expected: &str, is_next: bool) -> SyntaxError {
         let what = if is_next { "extraneous" } else { "mismatched" };
         let message = format!("{what} input '{}' expecting {expected}", self.shown(0));
         self.failure(self.misfit_here(), &message)
     }
 
     /// Ends the statement: only semicolons may follow. Returns the error after which parsing continued, if there was one.
-    pub fn end(&mut self) -> Result<(), SyntaxError> {
+    pub(crate) fn end(&mut self) -> Result<(), SyntaxError> {
         while self.eat_symbol(";") {}
         match (self.kind(0), self.kind(1)) {
             (TokenKind::End, _) => self.fault.take().map_or(Ok(()), Err),
@@ -308,7 +316,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Returns the error that one or more items were expected.
-    pub fn early_exit(&self) -> SyntaxError {
+    pub(crate) fn early_exit(&self) -> SyntaxError {
         let message = format!("required (...)+ loop did not match anything at input '{}'", self.shown(0));
         self.failure(self.misfit_here(), &message)
     }
@@ -340,12 +348,12 @@ impl<'t> Parser<'t> {
     }
 
     /// Records an error after which parsing continues. The message names no position.
-    pub fn complain(&mut self, message: String) {
+    pub(crate) fn complain(&mut self, message: String) {
         self.put_off(SyntaxError::Syntax { message, place: self.place() });
     }
 
     /// Records that the syntax just before this position was added in a release. Older languages refuse it.
-    pub fn needs(&mut self, syntax: Syntax) {
+    pub(crate) fn needs(&mut self, syntax: Syntax) {
         if !self.language.has(syntax.since) {
             let place @ Place { line, column } = self.place();
             let Syntax { name, since } = syntax;
@@ -394,7 +402,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Records an error after which parsing continues.
-    pub fn put_off(&mut self, fault: SyntaxError) {
+    pub(crate) fn put_off(&mut self, fault: SyntaxError) {
         self.fault = Some(fault);
     }
 }

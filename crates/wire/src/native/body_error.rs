@@ -10,7 +10,12 @@ pub enum BodyError {
     Protocol(String),
     /// The body is longer than allowed.
     #[error("Request is too big: length {length} exceeds maximum allowed length {bytes_max}.")]
-    TooLong { length: usize, bytes_max: usize },
+    TooLong {
+        /// The length of the body, in bytes.
+        length: usize,
+        /// The longest allowed body, in bytes.
+        bytes_max: usize,
+    },
     /// The request has no memory for it.
     #[error(transparent)]
     Memory(#[from] MeterError),

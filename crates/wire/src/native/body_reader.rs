@@ -18,6 +18,7 @@ const UNSET: i32 = -2;
 #[derive(Clone)]
 pub struct BodyReader {
     rest: Bytes,
+    /// The version of the frame, which decides how values are encoded.
     pub version: ProtocolVersion,
 }
 
@@ -26,10 +27,12 @@ pub struct BodyReader {
 pub struct MessageText(Bytes);
 
 impl MessageText {
+    /// Returns the text. It was checked when it was read.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
+    /// Copies the text out of the body.
     pub fn into_string(self) -> String {
         self.as_str().to_owned()
     }
@@ -40,6 +43,7 @@ fn not_utf8() -> BodyError {
 }
 
 impl BodyReader {
+    /// Creates a reader at the start of a decompressed body.
     pub fn new(body: Bytes, version: ProtocolVersion) -> BodyReader {
         BodyReader { rest: body, version }
     }
@@ -59,22 +63,27 @@ impl BodyReader {
         Ok(self.rest.split_to(length))
     }
 
+    /// Reads a `[byte]`. All methods that read return [`BodyError::Protocol`] if the body ends too early.
     pub fn u8(&mut self) -> Result<u8, BodyError> {
         Ok(self.take(1)?.get_u8())
     }
 
+    /// Reads a `[short]`: unsigned, big-endian, as all numbers of the protocol.
     pub fn u16(&mut self) -> Result<u16, BodyError> {
         Ok(self.take(2)?.get_u16())
     }
 
+    /// Reads an `[int]`.
     pub fn i32(&mut self) -> Result<i32, BodyError> {
         Ok(self.take(4)?.get_i32())
     }
 
+    /// Reads four bytes as an unsigned number: the flags of version 5.
     pub fn u32(&mut self) -> Result<u32, BodyError> {
         Ok(self.take(4)?.get_u32())
     }
 
+    /// Reads a `[long]`.
     pub fn i64(&mut self) -> Result<i64, BodyError> {
         Ok(self.take(8)?.get_i64())
     }
@@ -84,6 +93,7 @@ impl BodyReader {
         text.map(str::to_owned).map_err(|_| not_utf8())
     }
 
+    /// Reads a `[string]`: a `[short]` length and UTF-8 text. Other text is an error.
     pub fn string(&mut self) -> Result<String, BodyError> {
         let bytes = self.short_bytes()?;
         BodyReader::text(&bytes)
@@ -101,6 +111,7 @@ impl BodyReader {
         usize::try_from(length).map_err(|_| BodyError::protocol(format!("negative length {length}")))
     }
 
+    /// Reads `[short bytes]`, such as the id of a prepared statement.
     pub fn short_bytes(&mut self) -> Result<Bytes, BodyError> {
         let length = usize::from(self.u16()?);
         self.take(length)
@@ -124,17 +135,20 @@ impl BodyReader {
         }
     }
 
+    /// Reads a `[consistency]`. An unknown code is an error.
     pub fn consistency(&mut self) -> Result<ConsistencyLevel, BodyError> {
         let code = self.u16()?;
         consistency_of(code)
             .ok_or_else(|| BodyError::protocol(format!("Unknown code {code} for a consistency level")))
     }
 
+    /// Reads a `[string list]`: a `[short]` count and the strings.
     pub fn strings(&mut self) -> Result<Vec<String>, BodyError> {
         let count = self.u16()?;
         (0..count).map(|_| self.string()).collect()
     }
 
+    /// Reads a `[string map]`: a `[short]` count and pairs of strings. The last of several equal keys counts.
     pub fn string_map(&mut self) -> Result<BTreeMap<String, String>, BodyError> {
         let count = self.u16()?;
         (0..count).map(|_| Ok((self.string()?, self.string()?))).collect()

@@ -17,8 +17,12 @@ const FROM_SERVER: u8 = 0x80;
 
 /// The flags of a frame.
 pub mod flag {
+    /// The body is compressed, with the algorithm of STARTUP. Version 5 compresses segments instead, and ignores the
+    /// flag.
     pub const COMPRESSED: u8 = 0x01;
+    /// In a request: trace it. In a reply: the body begins with the id of the trace, 16 bytes.
     pub const TRACING: u8 = 0x02;
+    /// The body begins with a custom payload, a map of bytes. From version 4 on.
     pub const CUSTOM_PAYLOAD: u8 = 0x04;
     /// From version 4 on.
     pub const WARNING: u8 = 0x08;
@@ -27,23 +31,34 @@ pub mod flag {
 /// A complete frame of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
+    /// The version in the header. All frames of a connection have the same one.
     pub version: ProtocolVersion,
+    /// The bits of [`flag`].
     pub flags: u8,
+    /// The number with which the client matches the reply to its request; the reply repeats it.
     pub stream: i16,
+    /// The code of the request, see [`RequestCode::of_number`](crate::native::RequestCode::of_number); it may be
+    /// unknown.
     pub opcode: u8,
+    /// The body as received, which may be compressed.
     pub body: Bytes,
 }
 
 /// The result of taking the next frame.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NextFrame {
+    /// A complete frame, removed from the buffer.
     Frame(Frame),
     /// A frame that is too long: its body is skipped, and the client gets an error.
     TooLong {
+        /// The version for the error reply.
         version: ProtocolVersion,
+        /// The stream of the request, for the error reply.
         stream: i16,
+        /// The announced length of the body, in bytes.
         length: usize,
     },
+    /// The rest of the next frame has not arrived.
     Incomplete,
 }
 
@@ -62,11 +77,25 @@ fn of_version(number: u8, highest: ProtocolVersion) -> String {
 pub enum FrameError {
     /// The text makes drivers try a lower version. It comes from the releases that have this highest version.
     #[error("Invalid or unsupported protocol version{}", of_version(*number, *highest))]
-    Version { number: u8, highest: ProtocolVersion },
+    Version {
+        /// The first byte of the frame.
+        number: u8,
+        /// The highest version that the server supports.
+        highest: ProtocolVersion,
+    },
+    /// The frame has another version than the first frame of the connection.
     #[error(
         "Invalid message version. Got {got} but previous messages on this connection had version {expected}"
     )]
-    OtherVersion { got: ProtocolVersion, expected: ProtocolVersion, stream: i16 },
+    OtherVersion {
+        /// The version of this frame.
+        got: ProtocolVersion,
+        /// The version of the first frame.
+        expected: ProtocolVersion,
+        /// The stream of this frame, for the error reply.
+        stream: i16,
+    },
+    /// The highest bit of the version is set, as only servers set it.
     #[error("the client sent a frame of a server: the highest bit of the version is set")]
     FromServer,
 }

@@ -10,15 +10,23 @@ pub const UNREADABLE: RequestSlot =
 /// The kinds of frames that a client sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestCode {
+    /// The first request: the client's options, such as the CQL version and the compression.
     Startup,
     /// Version 1 only.
     Credentials,
+    /// Requests SUPPORTED. It may precede STARTUP, and drivers also send it as a heartbeat.
     Options,
+    /// A statement as text, with its values and options.
     Query,
+    /// A statement to parse and store. The reply has its id.
     Prepare,
+    /// The id of a prepared statement, with its values and options.
     Execute,
+    /// Subscribes the connection to events of the given types.
     Register,
+    /// Several statements, each as text or as the id of a prepared one.
     Batch,
+    /// A step of the SASL login, from version 2 on.
     AuthResponse,
 }
 
@@ -52,6 +60,7 @@ impl RequestCode {
         RequestSlot { number: self as usize, protocol: "native", method: self.name(), generation: "" }
     }
 
+    /// Returns the request with an opcode; `None` for an unknown opcode, or one of a server.
     pub fn of_number(number: u8) -> Option<RequestCode> {
         Some(match number {
             0x01 => RequestCode::Startup,
@@ -71,11 +80,18 @@ impl RequestCode {
 /// The kinds of frames that a server sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseCode {
+    /// An error code and its message.
     Error = 0x00,
+    /// The connection has started, without a login.
     Ready = 0x02,
+    /// A login is required. The body names the authenticator's class.
     Authenticate = 0x03,
+    /// The options that the server supports, in reply to OPTIONS.
     Supported = 0x06,
+    /// The result of a statement: void, rows, a keyspace, a prepared statement or a schema change.
     Result = 0x08,
+    /// A change of the schema, the topology or a node's status, on stream -1.
     Event = 0x0c,
+    /// The SASL login has succeeded.
     AuthSuccess = 0x10,
 }

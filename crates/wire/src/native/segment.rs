@@ -25,10 +25,13 @@ const FRAME_HEADER_BYTES: usize = 9;
 /// Why a segment is damaged. The connection must be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SegmentError {
+    /// The CRC-24 of the header is wrong.
     #[error("a segment's header does not fit its checksum")]
     Header,
+    /// The CRC-32 of the payload is wrong.
     #[error("a segment's payload does not fit its checksum")]
     Payload,
+    /// The payload is not an LZ4 block of the announced length.
     #[error("a segment's payload cannot be decompressed")]
     Compression,
 }

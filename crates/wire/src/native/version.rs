@@ -20,6 +20,7 @@ pub enum ProtocolVersion {
 }
 
 impl ProtocolVersion {
+    /// All supported versions, in ascending order.
     pub const ALL: [ProtocolVersion; 5] = [
         ProtocolVersion::V1,
         ProtocolVersion::V2,
@@ -28,6 +29,7 @@ impl ProtocolVersion {
         ProtocolVersion::V5,
     ];
 
+    /// The highest supported version.
     pub const HIGHEST: ProtocolVersion = ProtocolVersion::V5;
 
     /// Returns the version with a number; `None` if it is not supported.
@@ -35,6 +37,7 @@ impl ProtocolVersion {
         ProtocolVersion::ALL.into_iter().find(|version| version.number() == number)
     }
 
+    /// Returns the number of the version in frames.
     pub fn number(self) -> u8 {
         self as u8
     }
@@ -49,6 +52,7 @@ impl ProtocolVersion {
         self >= ProtocolVersion::V5
     }
 
+    /// Returns the encoding of collections: with lengths of 16 bits before version 3, of 32 bits from it on.
     pub fn collection_form(self) -> CollectionForm {
         if self < ProtocolVersion::V3 { CollectionForm::Short } else { CollectionForm::Long }
     }

@@ -35,6 +35,7 @@ pub enum Transport {
 /// The result of detecting a transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detection {
+    /// The client uses this transport.
     Found(Transport),
     /// Too few bytes to decide: at least this many more must arrive.
     Needed(usize),
@@ -45,17 +46,27 @@ pub enum Detection {
 /// Why a connection is not served: it does not use Thrift's binary protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
+    /// A TLS handshake on a port without TLS.
     #[error(
         "the client uses TLS, and this server has no certificate: set one with --tls-certificate and --tls-key, or in \
          <ClientEncryptionOptions>"
     )]
     Tls,
+    /// The first bytes of an HTTP request.
     #[error("the client uses HTTP, but this is a Thrift port")]
     Http,
+    /// TCompactProtocol, framed or unframed.
     #[error("the client uses TCompactProtocol, but the server only supports TBinaryProtocol")]
     Compact,
+    /// The first frame is longer than the limit.
     #[error("frame of {length} bytes, the limit is {limit}")]
-    FrameTooLong { length: usize, limit: usize },
+    FrameTooLong {
+        /// The announced length, in bytes.
+        length: usize,
+        /// The longest allowed message, in bytes.
+        limit: usize,
+    },
+    /// None of the known starts. Contains the first five bytes.
     #[error("the first bytes {0:02x?} are not a Thrift message")]
     Nonsense([u8; 5]),
 }
@@ -63,12 +74,21 @@ pub enum Refusal {
 /// Why bytes cannot be cut into messages. Close the connection: the start of the next message is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
+    /// The first bit of a frame's length is set. Contains the length as sent.
     #[error("negative frame length {0}")]
     NegativeLength(i32),
+    /// A frame of length 0.
     #[error("frame without content")]
     Empty,
+    /// A frame is longer than the limit.
     #[error("frame of {length} bytes, the limit is {limit}")]
-    TooLong { length: usize, limit: usize },
+    TooLong {
+        /// The announced length, in bytes.
+        length: usize,
+        /// The longest allowed message, in bytes.
+        limit: usize,
+    },
+    /// An unframed message cannot be read, so its end is unknown.
     #[error(transparent)]
     Wire(#[from] WireError),
 }
@@ -83,7 +103,12 @@ pub enum NextMessage {
     Needed(usize),
     /// A framed message longer than [`MessageCutter::refuse_above`]: its front, with the whole header. The rest is
     /// skipped as it arrives.
-    TooLong { front: Bytes, length: usize },
+    TooLong {
+        /// The header, and perhaps some bytes after it.
+        front: Bytes,
+        /// The announced length of the message, in bytes.
+        length: usize,
+    },
 }
 
 /// Detects the transport from the first bytes of a connection, without consuming them. `limit` is the longest message
@@ -143,6 +168,8 @@ pub struct MessageCutter {
 }
 
 impl MessageCutter {
+    /// Creates a cutter for a connection whose transport is known. `limit` is the longest message in bytes, without its
+    /// frame.
     pub fn new(transport: Transport, limit: usize) -> MessageCutter {
         let scanner = MessageScanner::new(limit);
         MessageCutter { transport, limit, handed_out_max: limit, to_skip: 0, scanner }
@@ -175,6 +202,7 @@ impl MessageCutter {
         self.to_skip > 0 || !buffer.is_empty()
     }
 
+    /// Returns the transport of the connection.
     pub fn transport(&self) -> Transport {
         self.transport
     }
@@ -229,7 +257,7 @@ impl MessageCutter {
 /// # Errors
 ///
 /// If the length is negative, 0, or above the limit.
-pub fn frame_length(head: [u8; 4], limit: usize) -> Result<usize, FrameError> {
+fn frame_length(head: [u8; 4], limit: usize) -> Result<usize, FrameError> {
     let announced = i32::from_be_bytes(head);
     let length = usize::try_from(announced).map_err(|_| FrameError::NegativeLength(announced))?;
     match length {

@@ -17,16 +17,21 @@ const VERSION_MASK: u32 = 0xffff_0000;
 /// The kind of a message. Old servers ignored it; a one-way message must not be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageKind {
+    /// A request that expects a reply.
     Call,
+    /// The reply of a call that ended with a result or a declared exception.
     Reply,
+    /// The reply of a call that ended with a TApplicationException.
     Exception,
+    /// A request without a reply.
     Oneway,
     /// Any other code. Old servers treat it like a call.
     Other(u8),
 }
 
 impl MessageKind {
-    pub fn from_code(code: u8) -> MessageKind {
+    /// Returns the kind with a code.
+    pub(super) fn from_code(code: u8) -> MessageKind {
         match code {
             1 => MessageKind::Call,
             2 => MessageKind::Reply,
@@ -36,6 +41,7 @@ impl MessageKind {
         }
     }
 
+    /// Returns the code on the wire.
     pub fn code(self) -> u8 {
         match self {
             MessageKind::Call => 1,
@@ -52,6 +58,7 @@ impl MessageKind {
 pub struct MessageHeader<'a> {
     /// The method's name as sent, not necessarily UTF-8.
     pub name: &'a [u8],
+    /// The kind as sent.
     pub kind: MessageKind,
     /// Echoed in the reply; some clients check it.
     pub seqid: i32,

@@ -17,12 +17,19 @@ const PIECE: usize = 64 * 1024;
 /// Why a text cannot be decompressed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryTextError {
+    /// The number names no compression.
     #[error("the query has an unknown compression")]
     UnknownCompression,
+    /// The bytes are not a zlib stream. The message has the old servers' words.
     #[error("Error deflating query string.")]
     Damaged,
+    /// The decompressed text exceeds the limit.
     #[error("the query is longer than {bytes_max} bytes after decompression")]
-    TooLong { bytes_max: usize },
+    TooLong {
+        /// The longest allowed text, in bytes.
+        bytes_max: usize,
+    },
+    /// The memory of the request does not suffice for the text.
     #[error(transparent)]
     Memory(#[from] MeterError),
 }

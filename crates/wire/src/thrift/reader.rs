@@ -55,26 +55,31 @@ impl<'a> Reader<'a> {
         Ok(self.array::<1>()? != [0])
     }
 
+    /// Reads a `byte`. All methods that read return [`WireError::Truncated`] if the message ends too early.
     #[inline]
     pub fn i8(&mut self) -> Result<i8, WireError> {
         self.array().map(i8::from_be_bytes)
     }
 
+    /// Reads an `i16`: big-endian, as all numbers of the protocol.
     #[inline]
     pub fn i16(&mut self) -> Result<i16, WireError> {
         self.array().map(i16::from_be_bytes)
     }
 
+    /// Reads an `i32`.
     #[inline]
     pub fn i32(&mut self) -> Result<i32, WireError> {
         self.array().map(i32::from_be_bytes)
     }
 
+    /// Reads an `i64`.
     #[inline]
     pub fn i64(&mut self) -> Result<i64, WireError> {
         self.array().map(i64::from_be_bytes)
     }
 
+    /// Reads a `double`.
     #[inline]
     pub fn f64(&mut self) -> Result<f64, WireError> {
         self.array().map(f64::from_be_bytes)

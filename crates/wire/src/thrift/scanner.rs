@@ -63,7 +63,7 @@ impl MessageScanner {
     }
 
     /// Changes the length limit, for the current and later messages.
-    pub fn set_limit(&mut self, limit: usize) {
+    pub(super) fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
     }
 

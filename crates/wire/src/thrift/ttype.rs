@@ -9,23 +9,33 @@ pub enum TType {
     /// Ends a struct. As an element type it means any unknown code of an empty container: some hand-written clients
     /// write 0 there, and old servers ignored it.
     Stop = 0,
+    /// One byte: 0 is false.
     Bool = 2,
+    /// A signed number of 8 bits.
     Byte = 3,
+    /// A floating-point number of 64 bits, IEEE 754.
     Double = 4,
+    /// A signed number of 16 bits.
     I16 = 6,
+    /// A signed number of 32 bits. Enums have this type, too.
     I32 = 8,
+    /// A signed number of 64 bits.
     I64 = 10,
     /// Text and binary alike.
     String = 11,
+    /// Fields in any order, each with its type and id, then `Stop`. Exceptions are structs.
     Struct = 12,
+    /// The key type, the value type, a count and the pairs.
     Map = 13,
+    /// The element type, a count and the elements.
     Set = 14,
+    /// The element type, a count and the elements.
     List = 15,
 }
 
 impl TType {
     /// Returns the type of a code, including `Stop`; `None` for unknown codes.
-    pub fn from_code(code: u8) -> Option<TType> {
+    pub(super) fn from_code(code: u8) -> Option<TType> {
         Some(match code {
             0 => TType::Stop,
             2 => TType::Bool,
@@ -43,12 +53,13 @@ impl TType {
         })
     }
 
+    /// Returns the code on the wire.
     pub fn code(self) -> u8 {
         self as u8
     }
 
     /// Returns the length of all values of the type in bytes; `None` if lengths vary.
-    pub fn fixed_bytes(self) -> Option<usize> {
+    pub(super) fn fixed_bytes(self) -> Option<usize> {
         match self {
             TType::Bool | TType::Byte => Some(1),
             TType::I16 => Some(2),
@@ -60,7 +71,7 @@ impl TType {
 
     /// Returns the length of the shortest value in bytes, to check an announced count of elements. Never 0, so that the
     /// bytes that follow limit each count.
-    pub fn bytes_min(self) -> usize {
+    pub(super) fn bytes_min(self) -> usize {
         match self {
             TType::Stop | TType::Bool | TType::Byte | TType::Struct => 1,
             TType::I16 => 2,

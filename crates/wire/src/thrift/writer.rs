@@ -30,13 +30,16 @@ const FRAME_LENGTH_BYTES: usize = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum ApplicationError {
+    /// The server has no method with this name.
     UnknownMethod = 1,
+    /// The server failed in an unexpected way.
     InternalError = 6,
     /// Unreadable arguments (since 0.6).
     ProtocolError = 7,
 }
 
 impl<'a> Writer<'a> {
+    /// Creates a writer that appends to `out`.
     #[inline]
     pub fn new(out: &'a mut BytesMut) -> Writer<'a> {
         Writer { out }
@@ -74,7 +77,7 @@ impl<'a> Writer<'a> {
 
     /// Removes everything since the mark.
     #[inline]
-    pub fn frame_abandon(&mut self, mark: FrameMark) {
+    fn frame_abandon(&mut self, mark: FrameMark) {
         self.out.truncate(mark.start);
     }
 
@@ -103,31 +106,37 @@ impl<'a> Writer<'a> {
         self.stop();
     }
 
+    /// Writes a `bool` as one byte, 0 or 1.
     #[inline]
     pub fn bool(&mut self, value: bool) {
         self.out.put_u8(u8::from(value));
     }
 
+    /// Writes a `byte`.
     #[inline]
     pub fn i8(&mut self, value: i8) {
         self.out.put_i8(value);
     }
 
+    /// Writes an `i16`: big-endian, as all numbers of the protocol.
     #[inline]
     pub fn i16(&mut self, value: i16) {
         self.out.put_i16(value);
     }
 
+    /// Writes an `i32`.
     #[inline]
     pub fn i32(&mut self, value: i32) {
         self.out.put_i32(value);
     }
 
+    /// Writes an `i64`.
     #[inline]
     pub fn i64(&mut self, value: i64) {
         self.out.put_i64(value);
     }
 
+    /// Writes a `double`.
     #[inline]
     pub fn f64(&mut self, value: f64) {
         self.out.put_f64(value);
@@ -159,36 +168,42 @@ impl<'a> Writer<'a> {
         self.out.put_u8(TType::Stop.code());
     }
 
+    /// Writes a bool field.
     #[inline]
     pub fn field_bool(&mut self, id: i16, value: bool) {
         self.field_begin(TType::Bool, id);
         self.bool(value);
     }
 
+    /// Writes a byte field.
     #[inline]
     pub fn field_i8(&mut self, id: i16, value: i8) {
         self.field_begin(TType::Byte, id);
         self.i8(value);
     }
 
+    /// Writes an i16 field.
     #[inline]
     pub fn field_i16(&mut self, id: i16, value: i16) {
         self.field_begin(TType::I16, id);
         self.i16(value);
     }
 
+    /// Writes an i32 field.
     #[inline]
     pub fn field_i32(&mut self, id: i16, value: i32) {
         self.field_begin(TType::I32, id);
         self.i32(value);
     }
 
+    /// Writes an i64 field.
     #[inline]
     pub fn field_i64(&mut self, id: i16, value: i64) {
         self.field_begin(TType::I64, id);
         self.i64(value);
     }
 
+    /// Writes a double field.
     #[inline]
     pub fn field_f64(&mut self, id: i16, value: f64) {
         self.field_begin(TType::Double, id);
@@ -236,6 +251,7 @@ impl<'a> Writer<'a> {
         self.size(count);
     }
 
+    /// Begins a map: `count` pairs of key and value follow.
     #[inline]
     pub fn map_begin(&mut self, key: TType, value: TType, count: usize) {
         self.out.put_u8(key.code());

@@ -8,6 +8,7 @@ use base::model::FieldRole;
 pub struct Meaning {
     /// `None` if the interface has no such value.
     pub declared: Option<&'static Type>,
+    /// The role of the value. It decides what recordings and reports show of the value.
     pub role: FieldRole,
 }
 

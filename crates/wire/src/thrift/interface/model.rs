@@ -11,30 +11,46 @@ use base::model::FieldRole;
 /// The definitions of one release line, by name.
 #[derive(Debug)]
 pub struct Interface {
+    /// The release line whose file in `idl/` has the definitions.
     pub line: Line,
     /// The version of the interface; `None` for 0.3 and 0.4, which have none.
     pub version: Option<&'static str>,
+    /// Enums by their names.
     pub enums: BTreeMap<&'static str, &'static Enum>,
     /// Structs and exceptions.
     pub structs: BTreeMap<&'static str, &'static Struct>,
+    /// Methods by their names.
     pub methods: BTreeMap<&'static str, Method>,
 }
 
 /// A type of the interface language. Enums and structs are defined before they are used, so a type has its definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Type {
+    /// `bool`.
     Bool,
+    /// `byte`: a signed number of 8 bits.
     Byte,
+    /// `i16`.
     I16,
+    /// `i32`.
     I32,
+    /// `i64`.
     I64,
+    /// `double`.
     Double,
+    /// `string`. Old clients also send bytes that are not UTF-8.
     Text,
+    /// `binary`. It has the same encoding as a string.
     Binary,
+    /// An enum: its number as i32.
     Enum(&'static Enum),
+    /// A struct or an exception.
     Struct(&'static Struct),
+    /// `list<element>`.
     List(Box<Type>),
+    /// `set<element>`, encoded as a list is.
     Set(Box<Type>),
+    /// `map<key, value>`.
     Map(Box<Type>, Box<Type>),
 }
 
@@ -88,7 +104,9 @@ impl fmt::Display for Type {
 /// An enum, with its members and their numbers.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Enum {
+    /// The name in the interface file.
     pub name: &'static str,
+    /// Names and numbers, in the order of the file.
     pub members: Vec<(&'static str, i32)>,
 }
 
@@ -102,8 +120,11 @@ impl Enum {
 /// A struct or an exception.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Struct {
+    /// The name in the interface file.
     pub name: &'static str,
+    /// Whether the file declares it as `exception`.
     pub is_exception: bool,
+    /// The fields in the order of the file.
     pub fields: Vec<Field>,
 }
 
@@ -122,28 +143,39 @@ impl Struct {
 /// Whether a field must be present. Writers always write a field that is neither required nor optional.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Requirement {
+    /// `required`: readers refuse a struct without the field.
     Required,
+    /// `optional`: writers leave the field out if it has no value.
     Optional,
+    /// Neither of both.
     Default,
 }
 
 /// A field of a struct, an argument of a method, or an exception that it declares.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Field {
+    /// The number on the wire.
     pub id: i16,
+    /// The name in the interface file.
     pub name: &'static str,
+    /// The type that the file declares.
     pub declared: Type,
+    /// Whether the field must be present.
     pub requirement: Requirement,
     /// The value of an absent field: a number, a boolean, a text in quotes, or a member of an enum.
     pub default: Option<String>,
+    /// The part of the data model that the value is, such as a row key.
     pub role: FieldRole,
 }
 
 /// A method of one release line.
 #[derive(Debug)]
 pub struct Method {
+    /// The name of the method in messages.
     pub name: &'static str,
+    /// The release line whose file declares the method.
     pub line: Line,
+    /// The arguments in the order of the file.
     pub arguments: Vec<Field>,
     /// The declared exceptions: the numbers of their fields in a reply.
     pub throws: Vec<Field>,
