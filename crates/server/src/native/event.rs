@@ -10,7 +10,9 @@ use wire::native::{BodyWriter, ProtocolVersion};
 pub enum EventKind {
     /// A node joins or leaves. This server never sends it, because it has one node.
     Topology,
+    /// A node starts or stops. This server sends only its own stop.
     Status,
+    /// A keyspace, table or type is created, changed or dropped.
     Schema,
 }
 
@@ -29,12 +31,14 @@ impl EventKind {
 /// An event.
 #[derive(Debug, Clone)]
 pub enum Event {
+    /// The schema has changed.
     Schema(SchemaChange),
     /// The node at this address shuts down.
     Down(IpAddr, u16),
 }
 
 impl Event {
+    /// Returns the kind for which a client must have registered to get the event.
     pub fn kind(&self) -> EventKind {
         match self {
             Event::Schema(_) => EventKind::Schema,
@@ -42,6 +46,7 @@ impl Event {
         }
     }
 
+    /// Writes the body of an EVENT frame: the name of the kind, and the event as the version has it.
     pub fn write(&self, writer: &mut BodyWriter<'_>) {
         match self {
             Event::Schema(change) => {

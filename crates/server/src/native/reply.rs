@@ -16,6 +16,7 @@ const EVENT_STREAM: i16 = -1;
 /// The body of a frame to send, and the fields of its header.
 #[derive(Debug)]
 pub struct Reply {
+    /// The stream number of the request, by which the client finds it; -1 for events.
     pub stream: i16,
     opcode: ResponseCode,
     body: BytesMut,
@@ -41,6 +42,7 @@ impl Reply {
         Reply::error(stream, &error.into(), FailedOperation::default(), ProtocolVersion::V1)
     }
 
+    /// Returns an ERROR frame. `doing` is the operation that failed, which some errors describe.
     pub fn error(
         stream: i16,
         error: &NativeError,
@@ -63,16 +65,19 @@ impl Reply {
         Reply { stream, opcode, body, trace: None, warnings: Vec::new(), fault: None }
     }
 
+    /// Adds the id of the request's trace, which the body then begins with; `None` without tracing.
     #[must_use]
     pub fn traced(self, trace: Option<[u8; 16]>) -> Reply {
         Reply { trace, ..self }
     }
 
+    /// Sets the fault of a test that the connection applies when it sends the reply.
     #[must_use]
     pub fn under(self, fault: Option<ReplyFault>) -> Reply {
         Reply { fault, ..self }
     }
 
+    /// Sets warnings for the client. Only version 4 and later send them.
     #[must_use]
     pub fn warned(self, warnings: Vec<String>) -> Reply {
         Reply { warnings, ..self }
@@ -83,6 +88,7 @@ impl Reply {
         self.body.capacity()
     }
 
+    /// Whether it is an ERROR frame.
     pub fn is_error(&self) -> bool {
         self.opcode == ResponseCode::Error
     }
