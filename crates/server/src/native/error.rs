@@ -119,7 +119,7 @@ impl NativeError {
     }
 
     /// Returns an UNPREPARED error, after which drivers prepare the statement again.
-    pub fn unprepared(id: impl Into<Bytes>) -> NativeError {
+    pub(crate) fn unprepared(id: impl Into<Bytes>) -> NativeError {
         NativeError::Unprepared(id.into())
     }
 

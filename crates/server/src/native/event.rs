@@ -7,7 +7,7 @@ use wire::native::{BodyWriter, ProtocolVersion};
 
 /// The kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventKind {
+pub(crate) enum EventKind {
     /// A node joins or leaves. This server never sends it, because it has one node.
     Topology,
     /// A node starts or stops. This server sends only its own stop.
@@ -18,7 +18,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// Returns the kind with a name, in upper or lower case.
-    pub fn named(name: &str) -> Option<EventKind> {
+    pub(crate) fn named(name: &str) -> Option<EventKind> {
         match &*name.to_ascii_uppercase() {
             "TOPOLOGY_CHANGE" => Some(EventKind::Topology),
             "STATUS_CHANGE" => Some(EventKind::Status),
@@ -30,7 +30,7 @@ impl EventKind {
 
 /// An event.
 #[derive(Debug, Clone)]
-pub enum Event {
+pub(crate) enum Event {
     /// The schema has changed.
     Schema(SchemaChange),
     /// The node at this address shuts down.
@@ -39,7 +39,7 @@ pub enum Event {
 
 impl Event {
     /// Returns the kind for which a client must have registered to get the event.
-    pub fn kind(&self) -> EventKind {
+    pub(crate) fn kind(&self) -> EventKind {
         match self {
             Event::Schema(_) => EventKind::Schema,
             Event::Down(..) => EventKind::Status,
@@ -47,7 +47,7 @@ impl Event {
     }
 
     /// Writes the body of an EVENT frame: the name of the kind, and the event as the version has it.
-    pub fn write(&self, writer: &mut BodyWriter<'_>) {
+    pub(crate) fn write(&self, writer: &mut BodyWriter<'_>) {
         match self {
             Event::Schema(change) => {
                 writer.string("SCHEMA_CHANGE");

@@ -42,7 +42,7 @@ pub struct Handshake {
     /// The compression that STARTUP has selected; `None` for uncompressed frames.
     pub compression: Option<Compression>,
     /// The kinds of events that the client has registered for.
-    pub registered: Vec<EventKind>,
+    pub(crate) registered: Vec<EventKind>,
 }
 
 /// The opcode and body of a reply.

@@ -50,7 +50,7 @@ impl Identity {
     }
 
     /// Sets the user after a login; `None` if the server has no users.
-    pub fn log_in(&self, user: Option<User>) {
+    pub(crate) fn log_in(&self, user: Option<User>) {
         *self.user.lock() = user.map(Arc::new);
     }
 }

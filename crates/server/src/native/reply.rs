@@ -55,7 +55,7 @@ impl Reply {
     }
 
     /// Returns a frame with an event.
-    pub fn event(event: &Event, version: ProtocolVersion) -> Reply {
+    pub(crate) fn event(event: &Event, version: ProtocolVersion) -> Reply {
         let mut body = BytesMut::new();
         event.write(&mut BodyWriter::new(&mut body, version));
         Reply::plain(EVENT_STREAM, ResponseCode::Event, body)
@@ -67,24 +67,24 @@ impl Reply {
 
     /// Adds the id of the request's trace, which the body then begins with; `None` without tracing.
     #[must_use]
-    pub fn traced(self, trace: Option<[u8; 16]>) -> Reply {
+    pub(crate) fn traced(self, trace: Option<[u8; 16]>) -> Reply {
         Reply { trace, ..self }
     }
 
     /// Sets the fault of a test that the connection applies when it sends the reply.
     #[must_use]
-    pub fn under(self, fault: Option<ReplyFault>) -> Reply {
+    pub(crate) fn under(self, fault: Option<ReplyFault>) -> Reply {
         Reply { fault, ..self }
     }
 
     /// Sets warnings for the client. Only version 4 and later send them.
     #[must_use]
-    pub fn warned(self, warnings: Vec<String>) -> Reply {
+    pub(crate) fn warned(self, warnings: Vec<String>) -> Reply {
         Reply { warnings, ..self }
     }
 
     /// Returns the memory of the reply in bytes.
-    pub fn bytes_held(&self) -> usize {
+    pub(crate) fn bytes_held(&self) -> usize {
         self.body.capacity()
     }
 
