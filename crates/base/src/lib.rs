@@ -16,15 +16,11 @@
 // `println!` panics if nobody reads any more: `util::output` prints instead.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(not(test), warn(unreachable_pub))]
+#![warn(missing_docs)]
 
-#[warn(missing_docs)]
 pub mod compat;
-#[warn(missing_docs)]
 pub mod marshal;
-#[warn(missing_docs)]
 pub mod model;
-#[warn(missing_docs)]
 pub mod partitioner;
-#[warn(missing_docs)]
 pub mod schema;
 pub mod util;

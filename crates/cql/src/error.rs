@@ -8,13 +8,25 @@ use cql_syntax::{Place, SyntaxError};
 pub enum CqlError {
     /// The text is not valid CQL. The message begins with `line L:C`.
     #[error("{message}")]
-    Syntax { message: String, place: Place },
+    Syntax {
+        /// The text for the client.
+        message: String,
+        /// The place in the statement at which it begins to be invalid.
+        place: Place,
+    },
     /// A keyspace or table was defined with invalid settings.
     #[error("{0}")]
     Configuration(String),
-    /// The keyspace or table already exists. `table` is empty for a keyspace.
+    /// The keyspace or table already exists.
     #[error("{message}")]
-    AlreadyExists { message: String, keyspace: String, table: String },
+    AlreadyExists {
+        /// The text for the client.
+        message: String,
+        /// The keyspace that exists, or that has the table.
+        keyspace: String,
+        /// The table; empty for a keyspace, as in the body of the native protocol's error.
+        table: String,
+    },
     /// The user lacks a permission.
     #[error("{0}")]
     Unauthorized(String),
@@ -31,6 +43,7 @@ pub enum CqlError {
 }
 
 impl CqlError {
+    /// Returns the error of a readable statement that cannot be executed: `db::Error::InvalidRequest`.
     pub fn invalid(why: impl Into<String>) -> CqlError {
         CqlError::Failed(db::Error::invalid(why))
     }

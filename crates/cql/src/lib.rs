@@ -1,7 +1,25 @@
-//! CQL: statements on the same cells that Thrift reads and writes.
+//! CQL 3, and CQL 2 ([`cql2`]): executes statements on the same cells that Thrift reads and writes.
+//!
+//! ```text
+//!   SELECT title FROM books WHERE author = ?      its text, parsed by the crate cql_syntax
+//!        |
+//!     prepare              finds names in the schema, checks types, plans           Prepared
+//!        |                   select, modify    partition: the value of ?; column: title
+//!        |                   define, access    planned when they are executed
+//!     execute_prepared     binds the values: 'austen'                               QueryOptions
+//!        |                   the rights of the user, then reads or writes of db     QueryState
+//!        v
+//!   [['Emma']]             the rows, as bytes of their types                        Outcome
+//! ```
+//!
+//! [`query`] does all of it, and [`run_script()`] does it with each statement of a text. A [`QueryState`] is the session:
+//! database, release, keyspace and user. A [`Prepared`] statement is kept in [`PreparedStatements`] and planned again
+//! once the schema has changed. A [`CqlError`] has a kind for each error code of the native protocol. [`remote`] sends
+//! texts to a cluster instead; [`explain()`] tells the cells that a statement reads and writes.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(not(test), warn(unreachable_pub))]
+#![warn(missing_docs)]
 
 mod access;
 mod column_text;
@@ -15,7 +33,7 @@ mod journal_arguments;
 pub mod json;
 pub mod limits;
 mod marker_note;
-pub mod modify;
+mod modify;
 mod options;
 mod outcome;
 mod prepared;
@@ -26,7 +44,7 @@ mod run_script;
 mod select;
 mod state;
 mod stored_row;
-pub mod system;
+mod system;
 pub mod values;
 
 pub use describe::definitions_of;

@@ -10,7 +10,9 @@ use base::util::Release;
 /// The metadata of one marker.
 #[derive(Debug, PartialEq)]
 pub struct MarkerSpec {
+    /// The Java class of the marker's type, like `org.apache.cassandra.db.marshal.UTF8Type`.
     pub class: String,
+    /// The receiver: its name, or the text of Cassandra's `ColumnSpecification` or `ColumnDefinition`.
     pub text: String,
 }
 

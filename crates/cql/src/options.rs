@@ -9,7 +9,9 @@ use base::model::BoundValue;
 /// The values and settings of one execution.
 #[derive(Debug, Clone)]
 pub struct QueryOptions {
+    /// The level of reads and writes, and of the commit of a conditional update.
     pub consistency: ConsistencyLevel,
+    /// The level of the read and of the proposal of a conditional update: SERIAL or LOCAL_SERIAL.
     pub serial_consistency: ConsistencyLevel,
     /// Whether conditional updates are possible. Version 1 of the native protocol has none.
     pub has_conditions: bool,
@@ -23,6 +25,7 @@ pub struct QueryOptions {
     pub timestamp: Option<i64>,
     /// The maximum number of rows of a page; `None` means all rows.
     pub page_size: Option<usize>,
+    /// The position of the page, from the result before it; `None` for the first page.
     pub paging_state: Option<Bytes>,
 }
 

@@ -31,9 +31,11 @@ pub type Execution<'a, T = Outcome> = BoxFuture<'a, Result<T, CqlError>>;
 
 /// A parsed and checked statement, which can be executed many times.
 pub struct Prepared {
+    /// The text as the client sent it.
     pub text: String,
     /// The keyspace of the session when it was prepared. The names in the statement stay in that keyspace.
     pub keyspace: Option<String>,
+    /// The statement, with the names of its markers.
     pub parsed: Parsed,
     /// The receiver of each marker.
     pub markers: Vec<ColumnSpec>,
@@ -184,6 +186,7 @@ impl Prepared {
         }
     }
 
+    /// Whether it is TRUNCATE, whose timeout has an error code of its own.
     pub fn is_truncate(&self) -> bool {
         matches!(self.parsed.statement, Statement::Truncate(_))
     }

@@ -17,7 +17,9 @@ use db::{Access, Database, Request, User};
 /// The session of a statement.
 #[derive(Clone, Copy)]
 pub struct QueryState<'a> {
+    /// The database that the statement reads and changes.
     pub database: &'a Arc<Database>,
+    /// The rules of the release whose client has sent the statement.
     pub behaviour: &'static Behaviour,
     /// The version of CQL 3 that is available.
     pub language: Language,
@@ -25,6 +27,7 @@ pub struct QueryState<'a> {
     pub reported: &'a ReportedVersion,
     /// The current keyspace of the session.
     pub keyspace: Option<&'a str>,
+    /// The user that has logged in; `None` checks no permission.
     pub user: Option<&'a User>,
     /// See [`Request::sees_new_indexes`].
     pub sees_new_indexes: bool,
@@ -33,14 +36,18 @@ pub struct QueryState<'a> {
 /// The types, and the release whose formats are used for values.
 #[derive(Clone, Copy)]
 pub struct TypesOf<'a> {
+    /// The comparators that names of types may mean, with the application's own.
     pub types: &'a Types,
+    /// The release whose texts and formats values have.
     pub release: Release,
 }
 
 /// A table and its column family.
 #[derive(Debug, Clone)]
 pub struct Table {
+    /// The column family that stores the rows.
     pub cf: Arc<CfDef>,
+    /// Its columns, as CQL sees them.
     pub def: Arc<TableDef>,
 }
 

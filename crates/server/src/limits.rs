@@ -14,7 +14,7 @@ pub const REPLY_BYTES_BEFORE_FLUSH: usize = 64 * 1024;
 /// the message.
 pub const IDLE_BUFFER_BYTES_MAX: usize = 64 * 1024;
 
-/// Prepared CQL 2 statements of one connection, and the bytes of their texts together: there may be `CONNECTIONS_MAX`
-/// connections.
+/// Prepared CQL 2 statements of one connection: there may be `CONNECTIONS_MAX` connections.
 pub const CQL2_PREPARED_MAX: usize = 256;
+/// Bytes of the texts of these statements together.
 pub const CQL2_PREPARED_BYTES_MAX: usize = 64 * 1024;

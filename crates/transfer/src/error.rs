@@ -4,6 +4,7 @@ use crate::endpoint::Endpoint;
 
 /// Why a copy failed, by what the user can do about it.
 #[derive(Debug, Clone, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts of the errors name their fields")]
 pub enum TransferError {
     /// An endpoint cannot be reached, or refuses a request. Data that has been copied stays.
     #[error("{endpoint}: {why}")]

@@ -23,10 +23,10 @@ pub const REQUEST_MEMORY_PARTS: usize = 4;
 /// is sent, plus the overhead of small cells.
 pub const REQUEST_HELD_BYTES_MAX: usize = 4 * RESULT_BYTES_MAX;
 
-/// The memory of a request that is not counted against the memory of all requests, in bytes, and the minimum that it
-/// takes from that memory if it needs more. Most requests need less than the first, so they do not write to memory that
-/// processors share.
+/// The memory of a request that is not counted against the memory of all requests, in bytes. Most requests need less,
+/// so they do not write to memory that processors share.
 pub const REQUEST_BYTES_FREE: usize = 16 * 1024;
+/// The least that a request takes from the memory of all requests, in bytes, if it needs more than the free part.
 pub const REQUEST_CHUNK_BYTES: usize = 64 * 1024;
 
 /// Milliseconds for which a request waits for memory that others hold, before it is refused: less than clients wait for
@@ -49,9 +49,9 @@ pub const PASSWORD_FILE_BYTES_MAX: usize = 64 * 1024;
 /// Longest DecimalType value, in bytes: comparison takes quadratic time. Such a number has 9,800 digits.
 pub const DECIMAL_BYTES_MAX: usize = 4 * 1024;
 
-/// Longest text of a type in a schema, in bytes, and deepest nesting of types in it: comparison recurses once for each
-/// level.
+/// Longest text of a type in a schema, in bytes.
 pub const TYPE_TEXT_BYTES_MAX: usize = 16 * 1024;
+/// Deepest nesting of types in each other: comparison recurses once for each level.
 pub const TYPE_NESTING_MAX: usize = 16;
 
 /// Memory of all prepared statements, in bytes, estimated from their texts.
@@ -78,8 +78,9 @@ pub const REDACTION_KEY_BYTES_MAX: u64 = 64 * 1024;
 /// Connections of a recorder that are open at the same time. Each has two sockets and two buffers of 8 KiB.
 pub const RECORDER_CONNECTIONS_MAX: usize = 100_000;
 
-/// Causes of differences that a replay shrinks, and bytes of the messages before a call that is shrunk: they are in memory.
+/// Causes of differences that a replay shrinks.
 pub const SHRUNK_CAUSES_MAX: usize = 20;
+/// Bytes of the messages before a call that is shrunk: they are in memory.
 pub const SHRUNK_BYTES_MAX: usize = 512 * 1024 * 1024;
 
 /// Bytes that passed a shadow and are not decoded yet. Further bytes are counted and not compared.

@@ -19,6 +19,7 @@ use super::limits::LINES_WAITING_MAX;
 /// The largest size of a file, and the number of files that are kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Rotation {
+    /// The size in bytes after which the next line begins a new file.
     pub bytes_max: u64,
     /// The number of files, with the one that is written. At least 1.
     pub files_max: u32,

@@ -11,6 +11,7 @@ use super::limits::PASSWORD_FILE_BYTES_MAX;
 pub struct Password(String);
 
 impl Password {
+    /// Takes a password as the user wrote it.
     pub fn new(password: &str) -> Password {
         Password(password.to_owned())
     }

@@ -6,20 +6,32 @@ use std::str::FromStr;
 /// A release line of Cassandra. Ordered by date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Release {
+    /// The first release of Apache: `get_column`, `get_slice_super`, names of columns as texts.
     V0_3,
+    /// `get`, `multiget` and ColumnPath; names of columns as bytes, and consistency levels.
     V0_4,
+    /// `get_range_slice`.
     V0_5,
+    /// `login`, `batch_mutate` and `get_range_slices`.
     V0_6,
+    /// `set_keyspace`, row keys as bytes, expiring columns, indexes, and schema changes by clients.
     V0_7,
+    /// Counters (`add`), and CQL before its version 3 (`execute_cql_query`).
     V0_8,
+    /// The methods of 0.8.
     V1_0,
+    /// Prepared statements of CQL, `get_paged_slice`, and the beta of CQL 3.
     V1_1,
+    /// CQL 3 with methods of its own, version 1 of the native protocol, `atomic_batch_mutate`.
     V1_2,
+    /// `cas` and lightweight transactions, paging, version 2 of the native protocol.
     V2_0,
+    /// User-defined types and tuples, `get_multi_slice`, version 3 of the native protocol.
     V2_1,
 }
 
 impl Release {
+    /// All release lines, the oldest first.
     pub const ALL: [Release; 11] = [
         Release::V0_3,
         Release::V0_4,

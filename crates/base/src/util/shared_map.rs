@@ -46,6 +46,7 @@ impl<K, V> SharedMap<K, V> {
         SharedMap { chunks: Vec::new() }
     }
 
+    /// Whether the map has no entries.
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
@@ -60,10 +61,12 @@ impl<K, V> SharedMap<K, V> {
         self.chunks.iter().flat_map(|chunk| chunk.iter().map(|(key, value)| (key, value)))
     }
 
+    /// Iterates over the keys in order.
     pub fn keys(&self) -> impl Iterator<Item = &K> {
         self.iter().map(|(key, _)| key)
     }
 
+    /// Iterates over the values in key order.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, value)| value)
     }
@@ -115,6 +118,7 @@ impl<K: Ord, V> SharedMap<K, V> {
         }
     }
 
+    /// Returns the value of a key.
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -125,6 +129,7 @@ impl<K: Ord, V> SharedMap<K, V> {
         }
     }
 
+    /// Whether the map has a value of this key.
     pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,

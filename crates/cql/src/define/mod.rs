@@ -15,7 +15,7 @@ mod user_type;
 
 pub use compatible::{accepts_values, keeps_order};
 pub use create_table::column_family;
-pub use modern::in_old_words;
+pub(crate) use modern::in_old_words;
 
 use super::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState, SchemaChange};
 use crate::error::invalid;
@@ -71,6 +71,6 @@ fn table_changed(change: ChangeKind, keyspace: &str, table: &str) -> Outcome {
 }
 
 #[cfg(test)]
-pub mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

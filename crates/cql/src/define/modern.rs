@@ -10,7 +10,10 @@ const LATER: [&str; 5] = ["additional_write_policy", "cdc", "crc_check_chance", 
 
 /// Returns the properties with the names of 2.1. Clients of a server that reports an older version must use the old
 /// names.
-pub fn in_old_words<'p>(reported: &ReportedVersion, properties: &'p Properties) -> Cow<'p, Properties> {
+pub(crate) fn in_old_words<'p>(
+    reported: &ReportedVersion,
+    properties: &'p Properties,
+) -> Cow<'p, Properties> {
     if !reported.has_properties_of_3_0() {
         return Cow::Borrowed(properties);
     }

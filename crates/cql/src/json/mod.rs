@@ -6,6 +6,6 @@ mod object;
 mod read;
 mod write;
 
-pub use object::{JsonObject, decode_object};
-pub use read::from_json;
+pub(crate) use object::decode_object;
+pub(crate) use read::from_json;
 pub use write::{column_key, to_json};

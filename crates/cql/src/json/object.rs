@@ -15,7 +15,7 @@ use base::schema::TableDef;
 
 /// Keys and values, in the order of the text.
 #[derive(Debug)]
-pub struct JsonObject<'j>(pub Vec<(String, &'j RawValue)>);
+pub(crate) struct JsonObject<'j>(pub Vec<(String, &'j RawValue)>);
 
 impl<'de> Deserialize<'de> for JsonObject<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -41,7 +41,7 @@ impl<'de> Deserialize<'de> for JsonObject<'de> {
 
 /// Returns the values of `INSERT ... JSON` for a table's columns, in their order: null if the text says so, and
 /// `omitted` if the text does not name the column.
-pub fn decode_object(
+pub(crate) fn decode_object(
     text: Option<&str>,
     def: &TableDef,
     types: TypesOf<'_>,

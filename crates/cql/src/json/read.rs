@@ -14,7 +14,11 @@ use base::marshal::{
 };
 
 /// Decodes a value; `None` is null. Collections have long lengths. The error is the message of the old servers.
-pub fn from_json(cql_type: &CqlType, json: &RawValue, types: TypesOf<'_>) -> Result<Option<Bytes>, String> {
+pub(crate) fn from_json(
+    cql_type: &CqlType,
+    json: &RawValue,
+    types: TypesOf<'_>,
+) -> Result<Option<Bytes>, String> {
     let kind = JsonKind::of(json);
     match kind {
         JsonKind::Null => Ok(None),

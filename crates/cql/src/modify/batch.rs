@@ -27,7 +27,7 @@ const UNWARNED_PARTITIONS_MAX: usize = 10;
 
 /// A checked BATCH.
 #[derive(Debug)]
-pub struct BatchPlan {
+pub(crate) struct BatchPlan {
     kind: BatchKind,
     /// `None` for a batch without statements, where the attributes have no effect.
     attributes: Option<Attributes>,
@@ -36,7 +36,11 @@ pub struct BatchPlan {
 
 impl BatchPlan {
     /// Checks a batch and its statements.
-    pub fn new(state: &QueryState<'_>, batch: &Batch, markers: &mut Markers) -> Result<BatchPlan, CqlError> {
+    pub(crate) fn new(
+        state: &QueryState<'_>,
+        batch: &Batch,
+        markers: &mut Markers,
+    ) -> Result<BatchPlan, CqlError> {
         let statements = batch.statements.iter().map(|modify| ModifyPlan::new(state, modify, markers));
         let statements: Vec<ModifyPlan> = statements.collect::<Result<_, _>>()?;
         let attributes = match statements.first() {
@@ -62,14 +66,18 @@ impl BatchPlan {
     }
 
     /// Returns the table that the batch changes, or `None` if it changes several tables or none.
-    pub fn table(&self) -> Option<TableOf<'_>> {
+    pub(crate) fn table(&self) -> Option<TableOf<'_>> {
         let first = self.statements.first()?;
         let is_one = self.statements.iter().all(|plan| plan.changes_table_of(first));
         is_one.then(|| first.table())
     }
 
     /// Executes the batch. The changes in one keyspace are applied atomically.
-    pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
+    pub(crate) async fn execute(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<Outcome, CqlError> {
         let steps: Vec<Step<'_>> = self.statements.iter().map(|plan| Step { plan, options }).collect();
         let Some(attributes) = &self.attributes else { return Ok(Outcome::Void) };
         if steps.iter().any(|step| step.plan.has_conditions()) {
@@ -83,7 +91,7 @@ impl BatchPlan {
 
 /// Executes statements that were checked separately as a batch. `options` has the consistency levels and the timestamp,
 /// not the values.
-pub async fn run_batch(
+pub(crate) async fn run_batch(
     state: &QueryState<'_>,
     kind: BatchKind,
     steps: &[Step<'_>],

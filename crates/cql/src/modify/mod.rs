@@ -18,9 +18,9 @@ mod row_writer;
 mod step;
 mod terms;
 
-pub use batch::{BatchPlan, run_batch};
-pub use plan::ModifyPlan;
-pub use step::Step;
+pub(crate) use batch::{BatchPlan, run_batch};
+pub(crate) use plan::ModifyPlan;
+pub(crate) use step::Step;
 
 #[cfg(test)]
 mod testing;

@@ -32,7 +32,7 @@ use db::{Access, check_counter_level};
 
 /// A checked INSERT, UPDATE or DELETE.
 #[derive(Debug)]
-pub struct ModifyPlan {
+pub(crate) struct ModifyPlan {
     pub(super) table: Table,
     pub(super) kind: ModifyKind,
     pub(super) attributes: Attributes,
@@ -48,7 +48,7 @@ pub struct ModifyPlan {
 
 impl ModifyPlan {
     /// Checks a statement, in the order of the old servers.
-    pub fn new(
+    pub(crate) fn new(
         state: &QueryState<'_>,
         modify: &Modify,
         markers: &mut Markers,
@@ -95,7 +95,7 @@ impl ModifyPlan {
     }
 
     /// Returns the table that it changes.
-    pub fn table(&self) -> TableOf<'_> {
+    pub(crate) fn table(&self) -> TableOf<'_> {
         TableOf { keyspace: &self.table.cf.keyspace, name: &self.table.cf.name, def: &self.table.def }
     }
 
@@ -105,15 +105,18 @@ impl ModifyPlan {
         own == of_other
     }
 
-    pub fn has_conditions(&self) -> bool {
+    /// Whether the statement has IF, and runs as a lightweight transaction.
+    pub(crate) fn has_conditions(&self) -> bool {
         !matches!(self.test, RowTest::None)
     }
 
-    pub fn is_deletion(&self) -> bool {
+    /// Whether it is DELETE.
+    pub(crate) fn is_deletion(&self) -> bool {
         self.kind == ModifyKind::Delete
     }
 
-    pub fn is_counter(&self) -> bool {
+    /// Whether its table has counters, which only UPDATE and DELETE change.
+    pub(crate) fn is_counter(&self) -> bool {
         self.table.cf.is_counter()
     }
 
@@ -149,7 +152,11 @@ impl ModifyPlan {
     }
 
     /// Executes the statement.
-    pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
+    pub(crate) async fn execute(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<Outcome, CqlError> {
         self.check(state)?;
         let mut options = Cow::Borrowed(options);
         self.bind_json(&mut options, state)?;

@@ -5,7 +5,8 @@ use crate::QueryOptions;
 
 /// One of the statements of a batch.
 #[derive(Clone, Copy)]
-pub struct Step<'a> {
+pub(crate) struct Step<'a> {
+    /// The statement, checked against the schema.
     pub plan: &'a ModifyPlan,
     /// The bound values. The consistency levels and the timestamp come from the batch.
     pub options: &'a QueryOptions,

@@ -29,7 +29,9 @@ pub struct PathIndex {
 /// The way in which a SELECT finds its rows, as its plan decides before the first read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessPath {
+    /// The partitions that are read; with an index, those among which it finds rows.
     pub partitions: PathPartitions,
+    /// The index that finds the rows; `None` without one.
     pub index: Option<PathIndex>,
     /// Whether partitions are read from their end.
     pub is_reversed: bool,

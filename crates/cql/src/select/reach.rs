@@ -12,6 +12,7 @@ use base::schema::{ColumnKind, TableColumn, name_text};
 /// The most that a SELECT reads, as far as its text and the table say; `None`: no limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
+    /// Partitions that are read, or looked for.
     pub partitions: Option<usize>,
     /// The rows that the result is made of.
     pub rows: Option<usize>,

@@ -316,7 +316,11 @@ fn made(text: &str) -> Option<CfDef> {
 }
 
 /// Returns the definition of a system table that can be queried.
-pub fn definition(reported: &ReportedVersion, keyspace: &str, table: &str) -> Option<&'static Arc<CfDef>> {
+pub(crate) fn definition(
+    reported: &ReportedVersion,
+    keyspace: &str,
+    table: &str,
+) -> Option<&'static Arc<CfDef>> {
     if !is_system(keyspace) {
         return None;
     }
@@ -328,7 +332,7 @@ pub fn definition(reported: &ReportedVersion, keyspace: &str, table: &str) -> Op
 
 /// Returns the system keyspaces with the tables that the reported version lists. The tables of `VIRTUAL` are listed in
 /// other schema tables than the rest.
-pub fn keyspaces(reported: &ReportedVersion) -> Vec<KeyspaceDef> {
+pub(crate) fn keyspaces(reported: &ReportedVersion) -> Vec<KeyspaceDef> {
     let listed = |name: &str| -> SharedMap<String, Arc<CfDef>> {
         let of_keyspace = MADE
             .iter()

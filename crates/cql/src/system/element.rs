@@ -17,7 +17,7 @@ fn map<const N: usize>(pairs: [(&str, &str); N]) -> Map {
 }
 
 /// Returns the strategy's full class name, and its options.
-pub fn replication(keyspace: &KeyspaceDef) -> (&str, Map) {
+pub(crate) fn replication(keyspace: &KeyspaceDef) -> (&str, Map) {
     let mut options = keyspace.strategy_options.clone();
     if keyspace.is_configured {
         options.insert("replication_factor".to_owned(), keyspace.replication_factor.to_string());
@@ -26,13 +26,13 @@ pub fn replication(keyspace: &KeyspaceDef) -> (&str, Map) {
 }
 
 /// Returns the id of a table, which changes when the table is dropped and created again.
-pub fn table_id(cf: &CfDef) -> Uuid {
+pub(crate) fn table_id(cf: &CfDef) -> Uuid {
     let id = Md5::digest(format!("{} {} {}", cf.keyspace, cf.name, cf.id));
     uuid::Builder::from_md5_bytes(id.into()).into_uuid()
 }
 
 /// Returns a type as CQL prints it, with quoted names if needed.
-pub fn type_text(cql_type: &CqlType) -> String {
+pub(crate) fn type_text(cql_type: &CqlType) -> String {
     let frozen = |is_frozen: bool, text: String| if is_frozen { format!("frozen<{text}>") } else { text };
     match cql_type {
         CqlType::List { element, is_frozen } => frozen(*is_frozen, format!("list<{}>", type_text(element))),
@@ -50,7 +50,7 @@ pub fn type_text(cql_type: &CqlType) -> String {
 }
 
 /// Returns the target of an index: a column, or its keys, values or entries. Removes the options that say so.
-pub fn index_target(column: &TableColumn, options: &mut BTreeMap<String, String>) -> String {
+pub(crate) fn index_target(column: &TableColumn, options: &mut BTreeMap<String, String>) -> String {
     let name = name_text(&column.name);
     let is_of_keys = options.remove(INDEX_KEYS).is_some();
     let is_of_entries = options.remove(INDEX_ENTRIES).is_some();
@@ -65,25 +65,38 @@ pub fn index_target(column: &TableColumn, options: &mut BTreeMap<String, String>
 
 /// The options of a table, with their names in 4.0.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TableOptions {
+pub(crate) struct TableOptions {
+    /// The share of lookups of missing keys that read an SSTable anyway, from 0 to 1.
     pub bloom_filter_fp_chance: f64,
+    /// `keys` and `rows_per_partition`: ALL, NONE or a number.
     pub caching: Map,
+    /// The text of the user; empty without one.
     pub comment: String,
+    /// The strategy's `class`, and its options.
     pub compaction: Map,
+    /// The compressor's `class` and its options; or `enabled`: `false`.
     pub compression: Map,
     /// 4.0 removed these two; they are only shown if a client has set them.
     pub dclocal_read_repair_chance: Option<f64>,
+    /// See `dclocal_read_repair_chance`; it repairs in all data centers.
     pub read_repair_chance: Option<f64>,
+    /// The time to live of writes without their own, in seconds; 0: they never expire.
     pub default_time_to_live: i32,
+    /// Seconds for which tombstones are kept.
     pub gc_grace_seconds: i32,
+    /// Most rows from one entry of the index summary to the next.
     pub max_index_interval: i32,
+    /// Milliseconds between flushes; 0: only if memory is needed.
     pub memtable_flush_period_in_ms: i32,
+    /// Fewest rows from one entry of the index summary to the next.
     pub min_index_interval: i32,
+    /// When a read asks a further replica: `99p`, `50ms`, ALWAYS or NEVER.
     pub speculative_retry: String,
 }
 
 impl TableOptions {
-    pub fn of(cf: &CfDef) -> TableOptions {
+    /// Returns the options of a column family, with the defaults of 4.0 for those that no client has set.
+    pub(crate) fn of(cf: &CfDef) -> TableOptions {
         let double = |name: &str| match cf.settings.get(name) {
             Some(Setting::Double(number)) => Some(*number),
             _ => None,
@@ -115,7 +128,7 @@ impl TableOptions {
 
 impl TableOptions {
     /// Returns the same options with the values of 2.1.
-    pub fn of_2_1(cf: &CfDef) -> TableOptions {
+    pub(crate) fn of_2_1(cf: &CfDef) -> TableOptions {
         let speculative_retry = match cf.settings.get("speculative_retry") {
             None if cf.table.is_some() => "99.0PERCENTILE".to_owned(),
             _ => ShownSettings::of(cf).text("speculative_retry"),

@@ -24,13 +24,14 @@ use base::marshal::{CqlType, Native};
 use base::schema::{CfDef, KeyspaceDef, TableDef};
 use row::Row;
 
-pub use definitions::{definition, keyspaces};
-pub use element::{TableOptions, index_target, replication, table_id, type_text};
-pub use names::{AUTH, SCHEMA, SYSTEM, TRACES, VIRTUAL, is_system};
+pub(crate) use definitions::{definition, keyspaces};
+pub(crate) use element::{TableOptions, index_target, replication, table_id, type_text};
+pub(crate) use names::{AUTH, SCHEMA, SYSTEM, TRACES, VIRTUAL, is_system};
 
 /// The requested partitions and tables; `None` means all.
 #[derive(Debug, Default)]
-pub struct RequestedTables {
+pub(crate) struct RequestedTables {
+    /// Row keys: the names of keyspaces in the tables of the schema.
     pub keys: Option<Vec<Bytes>>,
     /// Values of the first clustering column.
     pub first: Option<Vec<Bytes>>,
@@ -53,14 +54,16 @@ impl RequestedTables {
 /// A row of a table: its position in the ring and in its partition, and its values in the order of `TableDef::columns`.
 /// `None` is null.
 #[derive(Debug, Clone)]
-pub struct SystemRow {
+pub(crate) struct SystemRow {
+    /// The token and key of the partition, and the values of the clustering columns.
     pub place: (Vec<u8>, Vec<Bytes>),
+    /// The value of each column, in the stored form.
     pub values: Vec<Option<Bytes>>,
 }
 
 /// Returns the rows of a system table, in the order of the ring and then of the clustering columns. They may include
 /// rows that were not requested.
-pub fn rows(state: &QueryState<'_>, cf: &CfDef, wanted: &RequestedTables) -> Vec<SystemRow> {
+pub(crate) fn rows(state: &QueryState<'_>, cf: &CfDef, wanted: &RequestedTables) -> Vec<SystemRow> {
     let def = TableDef::of(cf, state.behaviour.release);
     let rows = made(state, &cf.keyspace, &cf.name, wanted);
     let mut rows: Vec<SystemRow> = rows.into_iter().map(|row| placed(state, &def, row)).collect();
@@ -103,7 +106,7 @@ fn placed(state: &QueryState<'_>, def: &TableDef, mut row: Row) -> SystemRow {
 
 /// Returns the bytes by which clustering columns are sorted: texts are unchanged, and in time UUIDs the time comes
 /// first. System tables have no other clustering types.
-pub fn sorting(def: &TableDef, clustering: Vec<Bytes>) -> Vec<Bytes> {
+pub(crate) fn sorting(def: &TableDef, clustering: Vec<Bytes>) -> Vec<Bytes> {
     let values = def.clustering.iter().zip(clustering);
     values
         .map(|(column, value)| match (&column.cql_type, &value[..]) {

@@ -22,7 +22,7 @@ const NAMES: [(&str, Work); 5] =
 
 /// An aggregate of values of one type.
 #[derive(Debug, Clone)]
-pub struct Aggregate {
+pub(crate) struct Aggregate {
     work: Work,
     native: Native,
     /// The class that compares values.
@@ -31,7 +31,7 @@ pub struct Aggregate {
 
 /// The state of an aggregate while rows are added.
 #[derive(Debug, Clone, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     count: u64,
     extreme: Option<Bytes>,
     sum: Option<Number>,
@@ -39,18 +39,22 @@ pub struct Tally {
 
 impl Aggregate {
     /// Whether a name belongs to an aggregate function.
-    pub fn is_named(name: &str) -> bool {
+    pub(crate) fn is_named(name: &str) -> bool {
         NAMES.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
     }
 
     /// Returns the aggregate that counts all rows.
-    pub fn of_rows(types: TypesOf<'_>) -> Aggregate {
+    pub(crate) fn of_rows(types: TypesOf<'_>) -> Aggregate {
         let class = CqlType::Native(Native::Bigint).type_ref(types.types);
         Aggregate { work: Work::Count, native: Native::Bigint, class }
     }
 
     /// Returns the aggregate with a name for arguments of these types.
-    pub fn named(name: &str, arguments: &[CqlType], types: TypesOf<'_>) -> Result<Aggregate, CqlError> {
+    pub(crate) fn named(
+        name: &str,
+        arguments: &[CqlType],
+        types: TypesOf<'_>,
+    ) -> Result<Aggregate, CqlError> {
         let name = name.to_ascii_lowercase();
         let found = NAMES.iter().find(|(known, _)| *known == name);
         let Some((_, work)) = found else {
@@ -84,12 +88,18 @@ impl Aggregate {
         }
     }
 
-    pub fn return_type(&self) -> CqlType {
+    /// Returns the type of the result: bigint for a count, and the argument's type otherwise.
+    pub(crate) fn return_type(&self) -> CqlType {
         CqlType::Native(if self.work == Work::Count { Native::Bigint } else { self.native })
     }
 
     /// Adds a row's value. Nulls are ignored.
-    pub fn add(&self, tally: &mut Tally, value: Option<Bytes>, types: TypesOf<'_>) -> Result<(), CqlError> {
+    pub(crate) fn add(
+        &self,
+        tally: &mut Tally,
+        value: Option<Bytes>,
+        types: TypesOf<'_>,
+    ) -> Result<(), CqlError> {
         let Some(value) = value else { return Ok(()) };
         match self.work {
             Work::Count => tally.count += 1,
@@ -115,7 +125,7 @@ impl Aggregate {
     }
 
     /// Returns the result. `min` and `max` of no values are null.
-    pub fn result(&self, tally: Tally) -> Result<Option<Bytes>, CqlError> {
+    pub(crate) fn result(&self, tally: Tally) -> Result<Option<Bytes>, CqlError> {
         let of_number = |number: Number| number.bytes(self.native).ok_or_else(too_long).map(Some);
         let sum = tally.sum.unwrap_or(Number::Integer(0.into()));
         match self.work {

@@ -13,7 +13,7 @@ use base::util::meter;
 ///
 /// # Errors
 /// If there are more than `IN_COMBINATIONS_MAX` combinations.
-pub fn check_combinations(one: usize, other: usize) -> Result<(), CqlError> {
+pub(crate) fn check_combinations(one: usize, other: usize) -> Result<(), CqlError> {
     if one.saturating_mul(other) <= IN_COMBINATIONS_MAX {
         return Ok(());
     }
@@ -29,7 +29,7 @@ pub fn check_combinations(one: usize, other: usize) -> Result<(), CqlError> {
 /// Lists of values, all of the same length. Their values follow each other in one list, since there may be
 /// `IN_COMBINATIONS_MAX` of them. The default is one empty list.
 #[derive(Debug, Default)]
-pub struct Combinations {
+pub(crate) struct Combinations {
     /// Values of a list; 0 in the default.
     width: usize,
     values: Vec<Bytes>,
@@ -37,7 +37,7 @@ pub struct Combinations {
 
 impl Combinations {
     /// Returns the number of lists.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.values.len().checked_div(self.width).unwrap_or(1)
     }
 
@@ -46,7 +46,8 @@ impl Combinations {
         self.values.iter().map(Bytes::len).sum()
     }
 
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Bytes]> {
+    /// Iterates over the lists.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &[Bytes]> {
         (0..self.count()).map(|at| &self.values[at * self.width..][..self.width])
     }
 
@@ -54,7 +55,7 @@ impl Combinations {
     ///
     /// # Errors
     /// If a key is empty or too long.
-    pub fn into_row_keys(self) -> Result<Vec<Bytes>, CqlError> {
+    pub(crate) fn into_row_keys(self) -> Result<Vec<Bytes>, CqlError> {
         if self.width == 1 {
             self.values.chunks(1).try_for_each(check_row_key)?;
             return Ok(self.values);
@@ -69,7 +70,7 @@ impl Combinations {
     ///
     /// # Errors
     /// Fails like [`check_combinations`], and if the request may not hold that memory.
-    pub fn with(self, width: usize, values: Vec<Bytes>) -> Result<Combinations, CqlError> {
+    pub(crate) fn with(self, width: usize, values: Vec<Bytes>) -> Result<Combinations, CqlError> {
         let further = Combinations { width, values };
         check_combinations(self.count(), further.count())?;
         if self.width == 0 {

@@ -17,7 +17,7 @@ use db::Database;
 
 /// A function signature: name, arguments and return type.
 #[derive(Debug, Clone)]
-pub struct Function {
+pub(crate) struct Function {
     /// In lower case, as messages print it.
     name: String,
     arguments: Vec<CqlType>,
@@ -29,14 +29,14 @@ pub struct Function {
 
 /// A function whose arguments have been checked.
 #[derive(Debug, Clone)]
-pub struct ResolvedFunction {
+pub(crate) struct ResolvedFunction {
     function: Function,
     /// The class of the return type, which validates the bytes of conversions.
     class: TypeRef,
 }
 
 /// Returns the type of a partitioner's tokens.
-pub fn token_type(partitioner: &str) -> CqlType {
+pub(crate) fn token_type(partitioner: &str) -> CqlType {
     let short = partitioner.rsplit('.').next().unwrap_or(partitioner);
     CqlType::Native(match short {
         "Murmur3Partitioner" => Native::Bigint,
@@ -47,7 +47,7 @@ pub fn token_type(partitioner: &str) -> CqlType {
 }
 
 /// Checks whether every value of one type is a valid value of another: Cassandra calls this compatible values.
-pub fn accepts(receiver: &CqlType, given: &CqlType) -> bool {
+pub(crate) fn accepts(receiver: &CqlType, given: &CqlType) -> bool {
     use Native::{Ascii, Bigint, Blob, Counter, Int, OldTimestamp, Text, Timestamp, Timeuuid, Uuid, Varint};
     let (CqlType::Native(receiver), CqlType::Native(given)) = (receiver, given) else {
         return matches!(receiver, CqlType::Native(Blob)) || receiver == given;
@@ -67,7 +67,7 @@ pub fn accepts(receiver: &CqlType, given: &CqlType) -> bool {
 impl Function {
     /// Returns the functions with a name, which is not case-sensitive: one for each list of argument types, or none.
     /// `token` takes the partition key of a table. `fromjson` returns the type of its `receiver`.
-    pub fn named(name: &str, table: Option<&TableDef>, receiver: &CqlType) -> Vec<Function> {
+    pub(crate) fn named(name: &str, table: Option<&TableDef>, receiver: &CqlType) -> Vec<Function> {
         let name = name.to_ascii_lowercase();
         let is_new = is_function_of_2_2(&name);
         let one =
@@ -105,7 +105,7 @@ impl Function {
     }
 
     /// Returns the function for `CAST(value AS type)`.
-    pub fn cast(of: &CqlType, to: &CqlType) -> Result<Function, CqlError> {
+    pub(crate) fn cast(of: &CqlType, to: &CqlType) -> Result<Function, CqlError> {
         match (of, to) {
             (CqlType::Native(from), CqlType::Native(into)) if cast::is_possible(*from, *into) => {
                 let name = format!("castas{into:?}").to_ascii_lowercase();
@@ -116,16 +116,18 @@ impl Function {
         }
     }
 
-    pub fn arguments(&self) -> &[CqlType] {
+    /// Returns the types of the arguments.
+    pub(crate) fn arguments(&self) -> &[CqlType] {
         &self.arguments
     }
 
-    pub fn return_type(&self) -> &CqlType {
+    /// Returns the type of the result.
+    pub(crate) fn return_type(&self) -> &CqlType {
         &self.returns
     }
 
     /// Returns the name in lower case, as messages print it.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
@@ -213,7 +215,7 @@ fn conversion(name: &str) -> Option<(Native, Native, Run)> {
 
 /// Finds the function with a name for the arguments of a selection, each with its text. `token_type` is the type of the
 /// partitioner's tokens.
-pub fn find_function(
+pub(crate) fn find_function(
     name: &str,
     arguments: &[(String, CqlType)],
     table: Option<&Table>,
@@ -249,7 +251,8 @@ pub fn find_function(
 }
 
 impl ResolvedFunction {
-    pub fn return_type(&self) -> &CqlType {
+    /// Returns the type of the result.
+    pub(crate) fn return_type(&self) -> &CqlType {
         &self.function.returns
     }
 
@@ -259,12 +262,12 @@ impl ResolvedFunction {
     }
 
     /// In lower case, as messages have it.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.function.name
     }
 
     /// Whether its result columns are named by its full name.
-    pub fn is_new(&self) -> bool {
+    pub(crate) fn is_new(&self) -> bool {
         self.function.is_new
     }
 
@@ -296,7 +299,7 @@ impl ResolvedFunction {
     }
 
     /// Calls the function with the arguments' values. A null argument gives null.
-    pub fn call(
+    pub(crate) fn call(
         &self,
         args: &[Option<Bytes>],
         database: &Database,

@@ -5,32 +5,36 @@ use base::schema::{TableColumn, TableDef};
 
 /// A table with its name.
 #[derive(Debug)]
-pub struct TableOf<'a> {
+pub(crate) struct TableOf<'a> {
+    /// The keyspace of the table.
     pub keyspace: &'a str,
+    /// The table, without its keyspace.
     pub name: &'a str,
+    /// The columns of the table.
     pub def: &'a TableDef,
 }
 
 /// The receivers of a statement's markers that have been analyzed so far.
 #[derive(Debug, Clone, Default)]
-pub struct Markers {
+pub(crate) struct Markers {
+    /// The receiver of each marker in the order of the text; `None` until it is analyzed.
     pub specs: Vec<Option<ColumnSpec>>,
 }
 
 impl Markers {
     /// Creates the list for a statement with `count` markers.
-    pub fn new(count: usize) -> Markers {
+    pub(crate) fn new(count: usize) -> Markers {
         Markers { specs: vec![None; count] }
     }
 
     /// Returns the index of the first hidden marker, which no client binds. Hidden markers come after all others. The
     /// statements of a batch use the same indexes for theirs, each with its own values.
-    pub fn first_hidden(&self) -> usize {
+    pub(crate) fn first_hidden(&self) -> usize {
         self.specs.len()
     }
 
     /// Sets the receiver of a marker.
-    pub fn set(&mut self, at: usize, spec: ColumnSpec) {
+    pub(crate) fn set(&mut self, at: usize, spec: ColumnSpec) {
         if let Some(place) = self.specs.get_mut(at) {
             *place = Some(spec);
         }
@@ -48,7 +52,7 @@ impl Markers {
     /// Returns the index of the marker for each partition key column, from which clients compute the token of the
     /// values they bind. Empty if a column has no marker, or several in one statement. In a batch the last statement
     /// counts, as in Cassandra 2.2.
-    pub fn key_places(&self, table: &TableOf<'_>, is_batch: bool) -> Vec<u16> {
+    pub(crate) fn key_places(&self, table: &TableOf<'_>, is_batch: bool) -> Vec<u16> {
         let place = |column: &TableColumn| {
             let places: Vec<usize> = self.of_column(table, &column.name).collect();
             match &places[..] {

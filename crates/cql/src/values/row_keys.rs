@@ -13,7 +13,7 @@ use db::limits::NAME_BYTES_MAX;
 ///
 /// # Errors
 /// If the key is empty or too long. Its length is checked before it is made.
-pub fn checked_row_key(values: &[Bytes]) -> Result<Bytes, CqlError> {
+pub(crate) fn checked_row_key(values: &[Bytes]) -> Result<Bytes, CqlError> {
     check_row_key(values)?;
     Ok(row_key(values))
 }

@@ -5,7 +5,7 @@ use crate::comma_list::comma_list;
 use cql_syntax::{ConstantKind, Term};
 
 /// Returns a term as the old servers print it: texts in quotes, markers as `?`.
-pub fn term_text(term: &Term) -> String {
+pub(crate) fn term_text(term: &Term) -> String {
     match term {
         Term::Constant { kind: ConstantKind::String, text } => format!("'{text}'"),
         Term::Constant { text, .. } => text.to_string(),
@@ -32,6 +32,6 @@ pub fn term_text(term: &Term) -> String {
 }
 
 /// Returns terms as the old servers print them, separated by commas.
-pub fn terms_text(terms: &[Term]) -> String {
+pub(crate) fn terms_text(terms: &[Term]) -> String {
     comma_list(terms.iter().map(term_text))
 }

@@ -35,7 +35,7 @@ pub(super) fn min_of_ms(ms: i64) -> [u8; 16] {
 
 /// Returns a UUID of a millisecond, as Cassandra converts dates (`UUIDGen.getTimeUUIDBytes`). It is the same for the same
 /// millisecond until the server restarts.
-pub fn uuid_of_ms(ms: i64) -> [u8; 16] {
+pub(crate) fn uuid_of_ms(ms: i64) -> [u8; 16] {
     of_micros(ms.wrapping_mul(1000), *CLOCK_AND_NODE)
 }
 
@@ -59,7 +59,7 @@ pub fn append_uuid(database: &Database) -> [u8; 16] {
 }
 
 /// Returns the names of `count` prepended list elements, in their order. They are smaller than all earlier ones.
-pub fn prepend_uuids(database: &Database, count: usize) -> Vec<[u8; 16]> {
+pub(crate) fn prepend_uuids(database: &Database, count: usize) -> Vec<[u8; 16]> {
     let mut uuids: Vec<[u8; 16]> = (0..count)
         .map(|_| {
             let micros = MIRROR_MICROS.wrapping_mul(2).wrapping_sub(database.next_micros());

@@ -16,7 +16,9 @@ use cql_syntax::{Place, TypeName};
 pub struct TypeScope<'a> {
     /// The keyspace of the statement's table, whose user-defined types can be used.
     pub keyspace: &'a KeyspaceDef,
+    /// The comparators that names of types may mean, with the application's own.
     pub types: &'a Types,
+    /// The release, which decides which types exist.
     pub release: Release,
     /// Whether messages about values use the words of 2.1 instead of a later release's.
     pub is_in_words_of_2_1: bool,
@@ -208,7 +210,7 @@ fn is_new(native: Native) -> bool {
 }
 
 /// Returns a type's name as it was written.
-pub fn type_text(name: &TypeName) -> String {
+pub(crate) fn type_text(name: &TypeName) -> String {
     match name {
         TypeName::Named { keyspace: Some(keyspace), name } => format!("{keyspace}.{name}"),
         TypeName::Named { keyspace: None, name } | TypeName::Users(name) => name.clone(),

@@ -22,7 +22,7 @@ use db::Database;
 
 /// A term that has been checked against its receiver.
 #[derive(Debug, Clone)]
-pub struct TypedTerm(TermContent);
+pub(crate) struct TypedTerm(TermContent);
 
 /// The content of a term. A long list has a hundred thousand constants, so they are stored without their type, and short
 /// ones in place.
@@ -77,7 +77,7 @@ pub(super) enum Node {
 
 impl TypedTerm {
     /// Checks a term, and records the receivers of its markers.
-    pub fn new(
+    pub(crate) fn new(
         term: &Term,
         receiver: &ColumnSpec,
         scope: &TypeScope<'_>,
@@ -174,13 +174,13 @@ impl TypedTerm {
     }
 
     /// Whether it was written as `null`.
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         matches!(self.node(), Some(Node::Null))
     }
 
     /// Returns the text that 2.1 prints in messages for a checked term: constants in hex. For most other terms 2.1
     /// prints an object's address, which cannot be imitated.
-    pub fn noted_text(&self) -> String {
+    pub(crate) fn noted_text(&self) -> String {
         match (self.constant_bytes(), self.is_null()) {
             (Some(bytes), _) => base::util::hex(&bytes),
             (None, true) => "null".to_owned(),
@@ -189,7 +189,7 @@ impl TypedTerm {
     }
 
     /// Whether it contains a marker.
-    pub fn has_markers(&self) -> bool {
+    pub(crate) fn has_markers(&self) -> bool {
         match self.node() {
             None | Some(Node::Null | Node::Now) => false,
             Some(Node::Marker(_)) => true,
@@ -203,7 +203,7 @@ impl TypedTerm {
     }
 
     /// Returns its value in one execution.
-    pub fn value(&self, options: &QueryOptions, database: &Database) -> Result<Value, CqlError> {
+    pub(crate) fn value(&self, options: &QueryOptions, database: &Database) -> Result<Value, CqlError> {
         match &self.0 {
             TermContent::Evaluated(term) => term.value(options, database),
             TermContent::Short { .. } | TermContent::Long(_) => {
@@ -213,12 +213,16 @@ impl TypedTerm {
     }
 
     /// Returns its value as the bytes of one cell; `None` is null or unset. Collections have long lengths.
-    pub fn bytes(&self, options: &QueryOptions, database: &Database) -> Result<Option<Bytes>, CqlError> {
+    pub(crate) fn bytes(
+        &self,
+        options: &QueryOptions,
+        database: &Database,
+    ) -> Result<Option<Bytes>, CqlError> {
         Ok(self.value(options, database)?.into_bytes())
     }
 
     /// Returns the same bytes if the value must be set. `what` names the receiver in the error.
-    pub fn set_bytes(
+    pub(crate) fn set_bytes(
         &self,
         options: &QueryOptions,
         database: &Database,
@@ -231,12 +235,12 @@ impl TypedTerm {
     }
 
     /// Whether it is a marker whose value is unset.
-    pub fn is_unset(&self, options: &QueryOptions) -> bool {
+    pub(crate) fn is_unset(&self, options: &QueryOptions) -> bool {
         matches!(self.node(), Some(Node::Marker(marker)) if options.values.get(marker.at) == Some(&BoundValue::Unset))
     }
 
     /// Returns the column that receives a marker's value, also if the marker is a list of values for IN.
-    pub fn receiver(&self) -> &str {
+    pub(crate) fn receiver(&self) -> &str {
         match self.node() {
             Some(Node::Marker(Marker { receiver, .. })) => {
                 let inner = receiver.strip_prefix("in(").and_then(|rest| rest.strip_suffix(')'));

@@ -9,13 +9,16 @@ use base::marshal::{CollectionForm, list_to_bytes, map_to_bytes, tuple_to_bytes}
 pub enum Value {
     /// A marker that is bound as unset.
     Unset,
+    /// NULL, which deletes the cell.
     Null,
     /// The bytes of one cell, which may be a frozen collection.
     Single(Bytes),
     /// Collections that are not frozen: the bytes of their elements. The elements of a set, and the entries of a map by
     /// key, are sorted and distinct.
     List(Vec<Bytes>),
+    /// See `List`.
     Set(Vec<Bytes>),
+    /// See `List`: keys with their values.
     Map(Vec<(Bytes, Bytes)>),
     /// A user-defined type that is not frozen: the bytes of its fields. The last ones may be missing.
     Fields(Vec<Option<Bytes>>),

@@ -66,9 +66,11 @@ impl From<db::Error> for NativeError {
 /// The operation that failed, for errors that include it.
 #[derive(Debug, Clone, Copy)]
 pub struct FailedOperation {
+    /// The consistency level of the request, which errors of replicas repeat.
     pub consistency: ConsistencyLevel,
     /// The kind of write, as the protocol names it; `None` for a read.
     pub write_type: Option<&'static str>,
+    /// Whether it was TRUNCATE, whose timeout has an error code of its own.
     pub is_truncate: bool,
 }
 
@@ -111,11 +113,13 @@ impl RequestError for FailedStatement {
 }
 
 impl NativeError {
+    /// Returns a PROTOCOL_ERROR: the frame or its body cannot be read, or is not allowed in the connection's state.
     pub fn protocol(why: impl Into<String>) -> NativeError {
         NativeError::Protocol(why.into())
     }
 
-    pub fn unprepared(id: impl Into<Bytes>) -> NativeError {
+    /// Returns an UNPREPARED error, after which drivers prepare the statement again.
+    pub(crate) fn unprepared(id: impl Into<Bytes>) -> NativeError {
         NativeError::Unprepared(id.into())
     }
 

@@ -7,16 +7,18 @@ use wire::native::{BodyWriter, ProtocolVersion};
 
 /// The kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventKind {
+pub(crate) enum EventKind {
     /// A node joins or leaves. This server never sends it, because it has one node.
     Topology,
+    /// A node starts or stops. This server sends only its own stop.
     Status,
+    /// A keyspace, table or type is created, changed or dropped.
     Schema,
 }
 
 impl EventKind {
     /// Returns the kind with a name, in upper or lower case.
-    pub fn named(name: &str) -> Option<EventKind> {
+    pub(crate) fn named(name: &str) -> Option<EventKind> {
         match &*name.to_ascii_uppercase() {
             "TOPOLOGY_CHANGE" => Some(EventKind::Topology),
             "STATUS_CHANGE" => Some(EventKind::Status),
@@ -28,21 +30,24 @@ impl EventKind {
 
 /// An event.
 #[derive(Debug, Clone)]
-pub enum Event {
+pub(crate) enum Event {
+    /// The schema has changed.
     Schema(SchemaChange),
     /// The node at this address shuts down.
     Down(IpAddr, u16),
 }
 
 impl Event {
-    pub fn kind(&self) -> EventKind {
+    /// Returns the kind for which a client must have registered to get the event.
+    pub(crate) fn kind(&self) -> EventKind {
         match self {
             Event::Schema(_) => EventKind::Schema,
             Event::Down(..) => EventKind::Status,
         }
     }
 
-    pub fn write(&self, writer: &mut BodyWriter<'_>) {
+    /// Writes the body of an EVENT frame: the name of the kind, and the event as the version has it.
+    pub(crate) fn write(&self, writer: &mut BodyWriter<'_>) {
         match self {
             Event::Schema(change) => {
                 writer.string("SCHEMA_CHANGE");

@@ -37,10 +37,12 @@ enum Phase {
 #[derive(Debug)]
 pub struct Handshake {
     phase: Phase,
+    /// The keyspace and the user of the connection, which statements share.
     pub identity: Arc<Identity>,
+    /// The compression that STARTUP has selected; `None` for uncompressed frames.
     pub compression: Option<Compression>,
     /// The kinds of events that the client has registered for.
-    pub registered: Vec<EventKind>,
+    pub(crate) registered: Vec<EventKind>,
 }
 
 /// The opcode and body of a reply.

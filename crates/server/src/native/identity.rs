@@ -23,6 +23,7 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// Returns the identity of a client that has neither logged in nor selected a keyspace.
     pub fn new(address: IpAddr, connection: Option<ClientConnection>) -> Identity {
         Identity {
             address,
@@ -48,7 +49,8 @@ impl Identity {
         self.user.lock().clone()
     }
 
-    pub fn log_in(&self, user: Option<User>) {
+    /// Sets the user after a login; `None` if the server has no users.
+    pub(crate) fn log_in(&self, user: Option<User>) {
         *self.user.lock() = user.map(Arc::new);
     }
 }

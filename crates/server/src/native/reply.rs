@@ -16,6 +16,7 @@ const EVENT_STREAM: i16 = -1;
 /// The body of a frame to send, and the fields of its header.
 #[derive(Debug)]
 pub struct Reply {
+    /// The stream number of the request, by which the client finds it; -1 for events.
     pub stream: i16,
     opcode: ResponseCode,
     body: BytesMut,
@@ -41,6 +42,7 @@ impl Reply {
         Reply::error(stream, &error.into(), FailedOperation::default(), ProtocolVersion::V1)
     }
 
+    /// Returns an ERROR frame. `doing` is the operation that failed, which some errors describe.
     pub fn error(
         stream: i16,
         error: &NativeError,
@@ -53,7 +55,7 @@ impl Reply {
     }
 
     /// Returns a frame with an event.
-    pub fn event(event: &Event, version: ProtocolVersion) -> Reply {
+    pub(crate) fn event(event: &Event, version: ProtocolVersion) -> Reply {
         let mut body = BytesMut::new();
         event.write(&mut BodyWriter::new(&mut body, version));
         Reply::plain(EVENT_STREAM, ResponseCode::Event, body)
@@ -63,26 +65,30 @@ impl Reply {
         Reply { stream, opcode, body, trace: None, warnings: Vec::new(), fault: None }
     }
 
+    /// Adds the id of the request's trace, which the body then begins with; `None` without tracing.
     #[must_use]
-    pub fn traced(self, trace: Option<[u8; 16]>) -> Reply {
+    pub(crate) fn traced(self, trace: Option<[u8; 16]>) -> Reply {
         Reply { trace, ..self }
     }
 
+    /// Sets the fault of a test that the connection applies when it sends the reply.
     #[must_use]
-    pub fn under(self, fault: Option<ReplyFault>) -> Reply {
+    pub(crate) fn under(self, fault: Option<ReplyFault>) -> Reply {
         Reply { fault, ..self }
     }
 
+    /// Sets warnings for the client. Only version 4 and later send them.
     #[must_use]
-    pub fn warned(self, warnings: Vec<String>) -> Reply {
+    pub(crate) fn warned(self, warnings: Vec<String>) -> Reply {
         Reply { warnings, ..self }
     }
 
     /// Returns the memory of the reply in bytes.
-    pub fn bytes_held(&self) -> usize {
+    pub(crate) fn bytes_held(&self) -> usize {
         self.body.capacity()
     }
 
+    /// Whether it is an ERROR frame.
     pub fn is_error(&self) -> bool {
         self.opcode == ResponseCode::Error
     }

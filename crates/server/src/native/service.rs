@@ -20,7 +20,9 @@ const RELEASE: Release = NEWEST;
 /// Serves the native protocol. Cheap to clone.
 #[derive(Clone)]
 pub struct NativeService {
+    /// The database that statements read and change.
     pub database: Arc<Database>,
+    /// The prepared statements, which all connections share.
     pub statements: Arc<PreparedStatements>,
     /// The version that the server reports to each session.
     pub(super) reported: Arc<ReportedVersions>,
@@ -36,6 +38,7 @@ pub(super) struct StatementContext {
 }
 
 impl NativeService {
+    /// Creates the service with the default limits. `reported` is the version that sessions see in `system.local`.
     pub fn new(
         database: Arc<Database>,
         statements: Arc<PreparedStatements>,

@@ -11,8 +11,11 @@ use cql_syntax::limits::STATEMENT_BYTES_MAX;
 /// An argument as the interface declares it.
 #[derive(Debug, Clone, Copy)]
 pub struct Arg {
+    /// The number of the field in the struct of arguments.
     pub id: i16,
+    /// The name in the IDL, for errors.
     pub name: &'static str,
+    /// The type in the IDL. A message in which the field has another type is a call of another shape.
     pub ttype: TType,
 }
 
@@ -94,6 +97,7 @@ impl<'a> Args<'a> {
         self.optional(id).ok_or_else(|| self.missing(id))
     }
 
+    /// Returns the error that an argument is missing.
     pub fn missing(&self, id: i16) -> Failure {
         Failure::missing_argument(self.name(id), self.method)
     }
@@ -112,6 +116,11 @@ impl<'a> Args<'a> {
         Ok(self.required(id)?.raw()?)
     }
 
+    /// Returns a copy of the bytes of a required argument.
+    ///
+    /// # Errors
+    ///
+    /// That the argument is missing, or ends early. So do the following methods.
     pub fn bytes(&self, id: i16) -> Result<Bytes, Failure> {
         Ok(self.required(id)?.bytes()?)
     }
@@ -129,10 +138,12 @@ impl<'a> Args<'a> {
         String::from_utf8(text).map_err(|_| db::Error::invalid("Input length = 1").into())
     }
 
+    /// Returns a required `i32`, or the number of an enum.
     pub fn i32(&self, id: i16) -> Result<i32, Failure> {
         Ok(self.number(id)?.i32()?)
     }
 
+    /// Returns a required `i64`.
     pub fn i64(&self, id: i16) -> Result<i64, Failure> {
         Ok(self.number(id)?.i64()?)
     }

@@ -196,7 +196,7 @@ impl Session {
 /// If the rows that fit are of one API generation, the call sets the session's generation. If they are of several, the
 /// session's generation decides. If the session has none, or its generation has no method of this name, the expected
 /// generation decides, or else the transport.
-pub fn find_method(
+pub(crate) fn find_method(
     name: &[u8],
     args: &Args<'_>,
     compat: &Compat,
@@ -232,7 +232,7 @@ pub fn find_method(
 }
 
 /// Returns the behaviour of a method's calls.
-pub fn behaviour_for(method: &Method, compat: &Compat) -> &'static Behaviour {
+pub(crate) fn behaviour_for(method: &Method, compat: &Compat) -> &'static Behaviour {
     Behaviour::of(compat.level(method.generation()))
 }
 

@@ -11,13 +11,19 @@ use wire::thrift::{ApplicationError, WireError, Writer};
 /// The exceptions that methods declare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeclaredException {
+    /// InvalidRequestException, with the reason in `why`.
     InvalidRequest,
+    /// NotFoundException: `get` found nothing.
     NotFound,
+    /// UnavailableException: too few replicas are alive for the consistency level.
     Unavailable,
+    /// TimedOutException: too few replicas have answered in time.
     TimedOut,
+    /// AuthenticationException: the login failed.
     Authentication,
+    /// AuthorizationException: the user lacks a right.
     Authorization,
-    /// Nodes have different schemas.
+    /// SchemaDisagreementException: nodes have different schemas.
     SchemaDisagreement,
 }
 

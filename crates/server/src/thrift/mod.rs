@@ -3,12 +3,12 @@
 //! The crate `wire` cuts messages off a connection, and reads and writes values. `methods` is the table of methods, with
 //! one row for each shape of each method. `dialect` finds the row of a call, and `answer` runs it and writes the reply.
 
-pub mod answer;
-pub mod args;
+mod answer;
+mod args;
 mod argument_values;
 mod before_login;
 mod cql_results;
-pub mod dialect;
+mod dialect;
 mod failure;
 mod java_map;
 mod method_call;
@@ -24,6 +24,7 @@ mod types;
 
 pub use answer::answer;
 pub use dialect::{Compat, Session};
-pub use refusal::{refuse_long, refuse_overloaded};
-pub use request_slots::{UNKNOWN, request_slots};
+pub(crate) use refusal::{refuse_long, refuse_overloaded};
+pub(crate) use request_slots::UNKNOWN;
+pub use request_slots::request_slots;
 pub use service::Service;

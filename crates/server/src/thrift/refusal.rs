@@ -16,7 +16,7 @@ use wire::thrift::{ApplicationError, MessageHeader, MessageKind, Reader, WireErr
 /// # Errors
 ///
 /// If the message has no readable header or arguments.
-pub fn refuse_overloaded(
+pub(crate) fn refuse_overloaded(
     service: &Service,
     session: &mut Session,
     message: &Bytes,
@@ -61,7 +61,7 @@ pub(super) fn refuse_call(
 /// # Errors
 ///
 /// If the front has no readable header.
-pub fn refuse_long(
+pub(crate) fn refuse_long(
     front: &Bytes,
     transport: Transport,
     why: &str,

@@ -10,7 +10,7 @@ use base::util::metrics::RequestSlot;
 /// The first slot of Thrift. Those before it are of the native protocol.
 const FIRST: usize = 16;
 /// Messages of unknown methods, and messages that cannot be read.
-pub const UNKNOWN: RequestSlot =
+pub(crate) const UNKNOWN: RequestSlot =
     RequestSlot { number: FIRST, protocol: "thrift", method: "unknown", generation: "" };
 
 struct Slots {

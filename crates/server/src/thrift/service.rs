@@ -10,7 +10,9 @@ use db::Database;
 /// The state that all Thrift connections share.
 #[derive(Clone)]
 pub struct Service {
+    /// The database that calls read and change.
     pub database: Arc<Database>,
+    /// The releases whose behaviour clients see, one for each API generation.
     pub compat: Compat,
     /// The prepared statements of CQL 3.
     pub statements: Arc<PreparedStatements>,
@@ -19,6 +21,7 @@ pub struct Service {
 }
 
 impl Service {
+    /// Creates the service with the default limits. A test's restart of the server forgets its prepared statements.
     pub fn new(database: Arc<Database>, compat: Compat) -> Service {
         let statements = Arc::<PreparedStatements>::default();
         if let Some(faults) = database.faults() {

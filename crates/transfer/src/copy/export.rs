@@ -34,9 +34,13 @@ const TABLE_BYTES: usize = 64 * 1024 * 1024;
 /// The counts of an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exported {
+    /// Column families, also those without rows.
     pub families: u64,
+    /// SSTables that were written, each of several files.
     pub sstables: u64,
+    /// Rows that were read from the endpoint.
     pub rows: u64,
+    /// Cells and tombstones that were read.
     pub cells: u64,
 }
 

@@ -19,21 +19,28 @@ const LISTED_EMPTY_MAX: usize = 20;
 /// The task of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
+    /// Copies, and compares nothing.
     Copy,
+    /// Copies, and then compares both endpoints.
     CopyAndVerify,
+    /// Compares both endpoints, and writes nothing.
     Verify,
 }
 
 /// The options of a copy, and of an export.
 #[derive(Debug, Clone)]
 pub struct CopyOptions {
+    /// Whether to copy, to compare, or both.
     pub task: Task,
+    /// The column families to copy or to compare.
     pub selection: Selection,
+    /// The file that records finished parts, so that a later run goes on after them; `None` records nothing.
     pub progress_file: Option<PathBuf>,
     /// Maximum number of rows of a page.
     pub rows_at_a_time: usize,
     /// Batches that are written or looked up concurrently.
     pub parallel: usize,
+    /// Stops the run between two batches.
     pub interruption: Interruption,
 }
 

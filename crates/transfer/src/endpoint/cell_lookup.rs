@@ -29,11 +29,12 @@ const SPARE: usize = 64;
 pub(super) const SLACK_S: i32 = 5;
 
 /// Looks up cells of one endpoint in the other.
-pub struct CellLookup {
+pub(crate) struct CellLookup {
     /// The endpoint in which cells are looked up.
     pub other: Arc<Endpoint>,
     /// The column family on that endpoint.
     pub cf: Arc<CfDef>,
+    /// The time that decides which cells have expired.
     pub clock: Arc<Clock>,
     /// Whether times of expiry can be compared.
     pub compares_expiry: bool,
@@ -45,9 +46,10 @@ pub struct CellLookup {
 
 /// The result of looking up the cells of a batch.
 #[derive(Debug, Default)]
-pub struct LookedUp {
+pub(crate) struct LookedUp {
     /// The number of live cells.
     pub cells: u64,
+    /// The differences of the batch, in the order of its rows.
     pub differences: Vec<Difference>,
 }
 

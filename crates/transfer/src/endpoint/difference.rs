@@ -13,12 +13,18 @@ const SHOWN_MAX: u64 = 20;
 
 /// The kinds of differences of a cell or tombstone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DifferenceKind {
+pub(crate) enum DifferenceKind {
+    /// The target lacks a cell or tombstone of the source.
     OnlyInSource,
+    /// The source lacks a cell or tombstone of the target.
     OnlyInTarget,
+    /// Both have the cell, with different values.
     Value,
+    /// Both have the cell, with different timestamps.
     Timestamp,
+    /// The cell expires at different times, or only at one endpoint.
     Expiry,
+    /// Both have the tombstone, with different times.
     Deletion,
 }
 
@@ -37,7 +43,7 @@ impl fmt::Display for DifferenceKind {
 
 /// A difference and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
+pub(crate) struct Difference {
     pub key: Bytes,
     pub super_column: Option<Bytes>,
     /// `None` for the tombstone of a row, of a super column, or of a range.
@@ -47,16 +53,19 @@ pub struct Difference {
 
 /// Counts the differences of a comparison and prints the first ones.
 #[derive(Debug, Default)]
-pub struct Differences {
+pub(crate) struct Differences {
+    /// All differences, also those that were not printed.
     pub count: u64,
 }
 
 impl Differences {
-    pub fn add_all(&mut self, cf: &CfDef, differences: &[Difference]) {
+    /// Counts differences of a column family, and prints those among the first `SHOWN_MAX`.
+    pub(crate) fn add_all(&mut self, cf: &CfDef, differences: &[Difference]) {
         differences.iter().for_each(|difference| self.add(cf, difference));
     }
 
-    pub fn add(&mut self, cf: &CfDef, difference: &Difference) {
+    /// Counts a difference, and prints it if it is among the first `SHOWN_MAX`. `cf` tells how its names are shown.
+    pub(crate) fn add(&mut self, cf: &CfDef, difference: &Difference) {
         self.count += 1;
         if self.count <= SHOWN_MAX {
             print_line!("{}", text_of(cf, difference));

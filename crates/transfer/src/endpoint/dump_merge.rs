@@ -17,7 +17,7 @@ use base::schema::CfDef;
 use db::Restore;
 
 /// The position of a change in a column family: token and key of the row, then the order of a dump.
-pub type MergeKey = (Vec<u8>, Bytes, u8, Vec<u8>, u8, Vec<u8>, Bytes);
+pub(crate) type MergeKey = (Vec<u8>, Bytes, u8, Vec<u8>, u8, Vec<u8>, Bytes);
 
 /// The steps of the merge after which a comparison shows its progress and notices a signal.
 const STEPS: u64 = 1024;
@@ -29,7 +29,7 @@ enum MergeStep {
 }
 
 /// Reads a dump, in the order of the ring.
-pub struct DumpReader<S> {
+pub(crate) struct DumpReader<S> {
     source: S,
     cf: Arc<CfDef>,
     partitioner: PartitionerRef,
@@ -40,18 +40,19 @@ pub struct DumpReader<S> {
 }
 
 impl<S> DumpReader<S> {
-    pub fn new(source: S, cf: Arc<CfDef>, partitioner: PartitionerRef) -> DumpReader<S> {
+    /// Creates a reader at the start of a dump. `partitioner` orders its rows.
+    pub(crate) fn new(source: S, cf: Arc<CfDef>, partitioner: PartitionerRef) -> DumpReader<S> {
         let (waiting, counter, tally) = (VecDeque::new(), RowCounter::default(), Tally::default());
         DumpReader { source, cf, partitioner, waiting, is_over: false, counter, tally }
     }
 
     /// Returns the counts of the data that was read since the last time.
-    pub fn take_tally(&mut self) -> Tally {
+    pub(crate) fn take_tally(&mut self) -> Tally {
         std::mem::take(&mut self.tally)
     }
 
     /// Returns the last row that was read.
-    pub fn last_key(&self) -> Option<&Bytes> {
+    pub(crate) fn last_key(&self) -> Option<&Bytes> {
         self.counter.last_key.as_ref()
     }
 
@@ -101,7 +102,7 @@ impl<S> DumpReader<S> {
 /// # Errors
 ///
 /// The first error of the sources and of `seen`.
-pub async fn compare_dumps<S: RowSource>(
+pub(crate) async fn compare_dumps<S: RowSource>(
     from: &mut DumpReader<S>,
     to: &mut DumpReader<StoreWalk>,
     now_s: i32,
@@ -196,7 +197,7 @@ fn ordered(comparator: &dyn AbstractType, name: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the position of a change in the dump of a column family.
-pub fn rank(cf: &CfDef, token: &[u8], key: &Bytes, change: &Change) -> MergeKey {
+pub(crate) fn rank(cf: &CfDef, token: &[u8], key: &Bytes, change: &Change) -> MergeKey {
     let nothing = Bytes::new;
     let (class, holder, inner, name, more) = match change {
         Change::DeleteRow { .. } => (0, Vec::new(), 0, Vec::new(), nothing()),

@@ -26,6 +26,7 @@ pub enum Location {
 pub struct ThriftAddress {
     /// `host:port`.
     pub address: String,
+    /// Whether messages are framed; servers before 0.7 use unframed ones by default.
     pub transport: Transport,
     /// Calls have a keyspace argument, as up to 0.6.
     pub is_keyed: bool,

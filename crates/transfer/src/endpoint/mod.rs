@@ -22,15 +22,15 @@ mod row_writer;
 mod store_pages;
 mod store_walk;
 
-pub use cell_lookup::{CellLookup, LookedUp};
-pub use difference::{DifferenceKind, Differences};
-pub use dump_merge::{DumpReader, MergeKey, compare_dumps, rank as dump_rank};
+pub(crate) use cell_lookup::{CellLookup, LookedUp};
+pub(crate) use difference::{DifferenceKind, Differences};
+pub(crate) use dump_merge::{DumpReader, MergeKey, compare_dumps, rank as dump_rank};
 pub use endpoint::Endpoint;
 pub use location::{Location, ThriftAddress};
 pub use open::{OpenOptions, open};
-pub use pages::{PageFuture, Pages};
-pub use row_writer::RowWriter;
-pub use store_walk::StoreWalk;
+pub(crate) use pages::{PageFuture, Pages};
+pub(crate) use row_writer::RowWriter;
+pub(crate) use store_walk::StoreWalk;
 
 /// Rows of a page, by default.
 pub const DEFAULT_ROWS: u16 = 256;

@@ -29,7 +29,9 @@ const CACHE_BYTES: u64 = 128 * 1024 * 1024;
 pub struct OpenOptions<'a> {
     /// The column families that a configuration file defines, and the partitioner of a data directory.
     pub config: &'a Config,
+    /// The comparators that names of types may mean, with the application's own.
     pub types: &'a Types,
+    /// The clock of the stores that are opened.
     pub clock: Arc<Clock>,
     /// The connection to the cluster, if an endpoint is one.
     pub cluster: Option<&'a ClusterOptions>,

@@ -10,7 +10,7 @@ use base::model::{Cell, Predicate, Row, RowColumns};
 use base::schema::CfDef;
 
 /// The future result of an endpoint; an error is the endpoint's message.
-pub type PageFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;
+pub(crate) type PageFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;
 
 /// Reads live cells.
 pub trait Pages: Send + Sync {

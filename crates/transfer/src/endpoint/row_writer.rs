@@ -23,7 +23,7 @@ const TRIES: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 /// Writes rows into the column families of an endpoint.
-pub struct RowWriter {
+pub(crate) struct RowWriter {
     to: Arc<Endpoint>,
     database: Arc<Database>,
     clock: Arc<Clock>,
@@ -33,7 +33,12 @@ pub struct RowWriter {
 type Counters = HashMap<Option<Bytes>, Vec<Cell>>;
 
 impl RowWriter {
-    pub fn new(to: Arc<Endpoint>, clock: Arc<Clock>) -> Result<RowWriter, TransferError> {
+    /// Creates a writer into an endpoint.
+    ///
+    /// # Errors
+    ///
+    /// If the endpoint cannot be written, like a Thrift server.
+    pub(crate) fn new(to: Arc<Endpoint>, clock: Arc<Clock>) -> Result<RowWriter, TransferError> {
         let database = to.writable()?.clone();
         Ok(RowWriter { to, database, clock })
     }

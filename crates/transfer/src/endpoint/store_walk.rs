@@ -20,7 +20,7 @@ const FIRST_ROWS: usize = 16;
 const ROWS_MIN: usize = 2;
 
 /// A walk over a column family. Its batches have the place after them; only the last one has none.
-pub struct StoreWalk {
+pub(crate) struct StoreWalk {
     endpoint: Arc<Endpoint>,
     cf: Arc<CfDef>,
     /// The column family of the batches, as the target defines it.
@@ -35,7 +35,12 @@ pub struct StoreWalk {
 
 impl StoreWalk {
     /// Starts a walk after a place; `None` for the beginning.
-    pub fn new(endpoint: Arc<Endpoint>, cf: Arc<CfDef>, after: Option<Bytes>, rows_max: usize) -> StoreWalk {
+    pub(crate) fn new(
+        endpoint: Arc<Endpoint>,
+        cf: Arc<CfDef>,
+        after: Option<Bytes>,
+        rows_max: usize,
+    ) -> StoreWalk {
         let rows_max = rows_max.max(ROWS_MIN);
         let rows = FIRST_ROWS.min(rows_max);
         let (into, columns) = (cf.clone(), FIRST_COLUMNS);
@@ -43,12 +48,12 @@ impl StoreWalk {
     }
 
     /// Sets the column family of the target.
-    pub fn into_family(self, into: Arc<CfDef>) -> StoreWalk {
+    pub(crate) fn into_family(self, into: Arc<CfDef>) -> StoreWalk {
         StoreWalk { into, ..self }
     }
 
     /// Returns the order of the rows, if it is known.
-    pub fn partitioner(&self) -> Option<&PartitionerRef> {
+    pub(crate) fn partitioner(&self) -> Option<&PartitionerRef> {
         self.endpoint.partitioner.as_ref()
     }
 

@@ -7,6 +7,7 @@ use sstable::SstableError;
 
 /// Why an import ends before its end.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts of the errors name their fields")]
 pub enum ImportError {
     /// A directory cannot be read.
     #[error("cannot read {path}: {why}", path = .path.display())]
@@ -39,15 +40,19 @@ pub enum ImportError {
     /// It is not known whether a file should be read.
     #[error("{0}; --skip-damaged reports this and goes on")]
     Doubt(String),
+    /// A file is damaged.
     #[error("{0}; --skip-damaged reports such damage and goes on")]
     Damaged(SstableError),
+    /// A file cannot be read, or its format is not supported.
     #[error(transparent)]
     Table(SstableError),
+    /// The target has refused rows or definitions.
     #[error(transparent)]
     Target(#[from] TransferError),
     /// The file of `--progress-file`.
     #[error("the progress file {path}: {why}", path = .path.display())]
     Progress { path: PathBuf, why: String },
+    /// A signal stopped the import. The text says how to go on.
     #[error("stopped; {0}")]
     Interrupted(String),
 }

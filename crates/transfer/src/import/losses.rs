@@ -10,6 +10,7 @@ const FIRST_MAX: usize = 1_000;
 /// A part of a file that was not imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost {
+    /// The damaged file.
     pub path: PathBuf,
     /// The description: what is wrong, and what is lost.
     pub what: String,
@@ -23,6 +24,7 @@ pub struct Losses {
 }
 
 impl Losses {
+    /// Counts a report, and keeps its text if it is among the first `FIRST_MAX`.
     pub fn add(&mut self, lost: Lost) {
         self.count += 1;
         if self.first.len() < FIRST_MAX {
@@ -47,6 +49,7 @@ impl Losses {
         self.count
     }
 
+    /// Whether everything was imported.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

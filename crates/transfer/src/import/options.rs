@@ -15,10 +15,13 @@ pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 pub struct ImportOptions {
     /// The partitioner of the files that do not name their own.
     pub partitioner: PartitionerRef,
+    /// Whether damaged parts are reported and left out; otherwise the first one ends the import.
     pub skips_damage: bool,
+    /// The file that records finished SSTables, so that a later run leaves them out; `None` records nothing.
     pub progress_file: Option<PathBuf>,
     /// Time between two checkpoints, if there is a progress file.
     pub checkpoint_every: Duration,
+    /// Stops the import between two batches.
     pub interruption: Interruption,
     /// The second of the old clock at which the import is to happen.
     pub as_of: Option<AsOf>,

@@ -35,6 +35,7 @@ const KNOWN: [&str; 4] =
 /// A partitioner, and how it is known.
 #[derive(Debug, Clone)]
 pub struct SourcePartitioner {
+    /// The partitioner that orders the rows of the files.
     pub partitioner: PartitionerRef,
     /// The source of the name, for messages.
     pub named_by: String,

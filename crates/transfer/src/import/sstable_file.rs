@@ -11,6 +11,7 @@ pub struct SstableFile {
     pub path: PathBuf,
     /// The size of the Data file in bytes.
     pub bytes: u64,
+    /// The parts of the file's name: keyspace, column family, version of the format, and number.
     pub descriptor: Descriptor,
     /// The number of the node whose directory it is in.
     pub node: usize,
@@ -26,6 +27,7 @@ impl SstableFile {
 /// A file or directory of a node: a commit log, a transaction log, or a directory that was given.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodePath {
+    /// The path, as it was found.
     pub path: PathBuf,
     /// The number of the node, as of an SSTable.
     pub node: usize,

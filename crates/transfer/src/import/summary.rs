@@ -15,6 +15,7 @@ const NOTES_MAX: usize = 100;
 /// The counts of the data that was read of a column family.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FamilySummary {
+    /// SSTables that were read.
     pub tables: u64,
     /// Rows, once for each SSTable that has a part of them.
     pub rows: u64,
@@ -31,6 +32,7 @@ pub struct FamilySummary {
 }
 
 impl FamilySummary {
+    /// Adds the counts of other SSTables of the same column family. At most `NOTES_MAX` notes are kept.
     pub fn add(&mut self, other: &FamilySummary) {
         self.tables += other.tables;
         self.rows += other.rows;
@@ -90,6 +92,7 @@ impl ReadSummary {
 pub struct Summary {
     /// By how much the clock of the files was shifted.
     pub shift: ClockShift,
+    /// The counts by column family.
     pub families: BTreeMap<FamilyName, FamilySummary>,
     /// The lost data.
     pub losses: Losses,

@@ -13,6 +13,7 @@ impl Interruption {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// Whether the transfer must stop.
     pub fn is_stopped(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -14,7 +14,7 @@ pub(crate) const BATCH_BYTES: usize = 128 * 1024;
 
 /// Rows that are moved together. There may be none.
 #[derive(Debug)]
-pub struct RowBatch {
+pub(crate) struct RowBatch {
     /// The column family, as the target defines it.
     pub cf: Arc<CfDef>,
     pub rows: Vec<RowPiece>,
@@ -24,7 +24,7 @@ pub struct RowBatch {
 }
 
 /// Returns the rows of a column family in the order of the ring: a store, a server, or a thread that reads files.
-pub trait RowSource: Send {
+pub(crate) trait RowSource: Send {
     type Error: From<TransferError> + Send;
 
     /// Returns the next rows; `None` at the end.

@@ -8,7 +8,7 @@ use store::RowPiece;
 
 /// Counts of rows, cells and bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub(crate) struct Tally {
     pub rows: u64,
     /// Cells and tombstones of all kinds.
     pub cells: u64,
@@ -17,7 +17,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub fn add(&mut self, other: Tally) {
+    pub(crate) fn add(&mut self, other: Tally) {
         self.rows += other.rows;
         self.cells += other.cells;
         self.bytes += other.bytes;

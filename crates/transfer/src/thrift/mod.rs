@@ -11,6 +11,6 @@ mod schema;
 mod value;
 
 pub use client::ThriftClient;
-pub use pages::ThriftPages;
+pub(crate) use pages::ThriftPages;
 pub use schema::{keyspaces, partitioner};
 pub use value::{Fields, ThriftValue};

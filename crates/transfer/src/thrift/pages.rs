@@ -20,6 +20,7 @@ const AHEAD_S: i64 = 60;
 
 /// Reads pages from a server, with a connection for each concurrent call.
 pub struct ThriftPages {
+    /// The server, and how to connect to it.
     pub address: ThriftAddress,
     login: Option<(String, Password)>,
     clock: Arc<Clock>,

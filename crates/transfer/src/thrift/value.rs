@@ -20,16 +20,21 @@ const VALUES_MAX: usize = 1 << 24;
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ThriftValue {
+    /// A `bool`.
     Bool(bool),
     /// An `i32` or a shorter number.
     Int(i32),
+    /// An `i64`.
     Long(i64),
+    /// A `double`.
     Double(f64),
     /// A `string` or a `binary`.
     Bytes(Bytes),
+    /// A struct, a union or an exception.
     Struct(Fields),
     /// A `list` or a `set`.
     List(Vec<ThriftValue>),
+    /// A `map`: its entries in the order of the message.
     Map(Vec<(ThriftValue, ThriftValue)>),
 }
 
@@ -160,22 +165,27 @@ impl Fields {
         self.take(id)?.into_bytes().ok()
     }
 
+    /// Takes a `string` out. Bytes that are not UTF-8 are replaced.
     pub fn text(&mut self, id: i16) -> Option<String> {
         self.take(id)?.into_text().ok()
     }
 
+    /// Takes an `i32`, or a shorter number, out.
     pub fn int(&mut self, id: i16) -> Option<i32> {
         if let ThriftValue::Int(number) = self.take(id)? { Some(number) } else { None }
     }
 
+    /// Takes an `i64` out.
     pub fn long(&mut self, id: i16) -> Option<i64> {
         if let ThriftValue::Long(number) = self.take(id)? { Some(number) } else { None }
     }
 
+    /// Takes a `bool` out.
     pub fn bool(&mut self, id: i16) -> Option<bool> {
         if let ThriftValue::Bool(value) = self.take(id)? { Some(value) } else { None }
     }
 
+    /// Takes a `map` of strings out.
     pub fn texts(&mut self, id: i16) -> Option<BTreeMap<String, String>> {
         self.take(id)?.into_texts().ok()
     }
@@ -231,6 +241,11 @@ impl ThriftValue {
         Err(format!("the reply has a {} where a {wanted} is expected", self.ttype()))
     }
 
+    /// Returns the bytes of a `string` or a `binary`.
+    ///
+    /// # Errors
+    ///
+    /// If the value is of another type. So do the following methods.
     pub fn into_bytes(self) -> Result<Bytes, String> {
         if let ThriftValue::Bytes(bytes) = self { Ok(bytes) } else { self.unexpected("string") }
     }
@@ -240,6 +255,7 @@ impl ThriftValue {
         self.into_bytes().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// Returns the fields of a struct.
     pub fn into_fields(self) -> Result<Fields, String> {
         if let ThriftValue::Struct(fields) = self { Ok(fields) } else { self.unexpected("struct") }
     }

@@ -2,6 +2,7 @@
 
 /// Why a request ended early, with a message for its client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts of the errors name their fields")]
 pub enum MeterError {
     /// The request needs more memory than a single request may hold.
     #[error(
@@ -19,6 +20,7 @@ pub enum MeterError {
         "the server has no {bytes} bytes of memory for the request: try again later, or ask for less at a time"
     )]
     OutOfMemory { bytes: usize },
+    /// The request has exceeded the time limit of its kind.
     #[error(
         "the request took longer than {limit_ms} ms: ask for less at a time, or raise the server's time limit"
     )]

@@ -15,15 +15,20 @@ pub enum RequestKind {
     Range,
     /// Writes, including conditional ones and batches.
     Write,
+    /// TRUNCATE, and `truncate` of Thrift.
     Truncate,
 }
 
 /// Time limits of requests in milliseconds. `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimeLimits {
+    /// The limit of [`RequestKind::Read`].
     pub read_ms: Option<NonZeroU64>,
+    /// The limit of [`RequestKind::Range`].
     pub range_ms: Option<NonZeroU64>,
+    /// The limit of [`RequestKind::Write`].
     pub write_ms: Option<NonZeroU64>,
+    /// The limit of [`RequestKind::Truncate`].
     pub truncate_ms: Option<NonZeroU64>,
 }
 
@@ -47,7 +52,9 @@ impl TimeLimits {
 /// The memory and time limits of the requests of all ports.
 #[derive(Debug, Clone)]
 pub struct RequestLimits {
+    /// The memory that all requests together may hold.
     pub memory: Arc<RequestMemory>,
+    /// The time limit of each request.
     pub times: TimeLimits,
 }
 

@@ -3,6 +3,7 @@
 /// The outcome of a request, as metrics distinguish it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestOutcome {
+    /// The request has succeeded.
     Ok,
     /// `get` found nothing.
     NotFound,
@@ -12,8 +13,11 @@ pub enum RequestOutcome {
     Protocol,
     /// The login failed, or the user lacks a right.
     Unauthorized,
+    /// Too few nodes of the cluster are alive for the consistency level, or they have different schemas.
     Unavailable,
+    /// A time limit has ended the request, or nodes of the cluster have not answered in time.
     TimedOut,
+    /// The server had no room for the request; the same request may succeed later.
     Overloaded,
     /// A failure of this server or of its disk.
     Internal,

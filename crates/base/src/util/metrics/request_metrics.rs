@@ -23,9 +23,11 @@ pub const REQUEST_SLOTS_MAX: usize = 192;
 /// A method in the metrics: which slot its requests are counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestSlot {
+    /// The index of the slot, below [`REQUEST_SLOTS_MAX`].
     pub number: usize,
     /// `thrift` or `native`.
     pub protocol: &'static str,
+    /// The name of the Thrift method, or of the request of the native protocol.
     pub method: &'static str,
     /// The API generation of a Thrift method; empty for the native protocol.
     pub generation: &'static str,
@@ -34,9 +36,13 @@ pub struct RequestSlot {
 /// A request that has ended.
 #[derive(Debug, Clone, Copy)]
 pub struct EndedRequest {
+    /// The outcome that the reply tells the client.
     pub outcome: RequestOutcome,
+    /// The time from the message to the encoded reply.
     pub time: Duration,
+    /// The length of the request.
     pub bytes_in: usize,
+    /// The length of the reply.
     pub bytes_out: usize,
 }
 
@@ -73,7 +79,9 @@ pub struct MethodTotals {
     pub buckets: [u64; BUCKETS],
     /// The time of all requests, in microseconds.
     pub micros: u64,
+    /// The length of all requests.
     pub bytes_in: u64,
+    /// The length of all replies.
     pub bytes_out: u64,
 }
 

@@ -20,10 +20,12 @@ pub(super) fn own_shard() -> usize {
 pub struct Counter(AtomicU64);
 
 impl Counter {
+    /// Counts one event.
     pub fn increase(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Returns the number of events since the start.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -45,16 +47,19 @@ impl Default for ShardedCounter {
 }
 
 impl ShardedCounter {
+    /// Creates a counter at 0.
     pub const fn new() -> ShardedCounter {
         ShardedCounter([const { ShardPart(AtomicU64::new(0)) }; SHARDS])
     }
 
+    /// Adds to the part of this thread, without waiting for other threads.
     pub fn add(&self, count: u64) {
         if let Some(part) = self.0.get(own_shard()) {
             part.0.fetch_add(count, Ordering::Relaxed);
         }
     }
 
+    /// Returns the sum of all parts. Additions at the same time may be missing.
     pub fn get(&self) -> u64 {
         self.0.iter().map(|part| part.0.load(Ordering::Relaxed)).sum()
     }

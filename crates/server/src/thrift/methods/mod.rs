@@ -33,10 +33,15 @@ pub use super::failure::DeclaredException;
 
 /// The context of one call, which is passed to its method.
 pub struct Call<'a> {
+    /// The database that the call reads and changes.
     pub database: &'a Arc<Database>,
+    /// The prepared statements of CQL 3, which all connections share.
     pub statements: &'a PreparedStatements,
+    /// The state of the connection: keyspace, logins and its own statements.
     pub session: &'a mut Session,
+    /// The arguments, still encoded.
     pub args: &'a Args<'a>,
+    /// The rules of the release whose client has sent the call.
     pub behaviour: &'static Behaviour,
     /// The releases that were set for the API generations.
     pub compat: &'a Compat,
@@ -90,6 +95,7 @@ impl<'a> Call<'a> {
         Ok(keyspace)
     }
 
+    /// Returns a writer that appends to the reply.
     pub fn writer(&mut self) -> Writer<'_> {
         Writer::new(self.out)
     }
@@ -109,10 +115,14 @@ pub type CallFuture<'a> = Pin<Box<dyn Future<Output = Result<(), Failure>> + Sen
 
 /// One signature of one method.
 pub struct Method {
+    /// The name in the IDL and in messages.
     pub name: &'static str,
     /// The releases whose interface has this signature.
     pub releases: Span,
+    /// The arguments, in the order of the IDL.
     pub args: &'static [Arg],
+    /// The exceptions by their field in the result. Other failures become the nearest
+    /// of them, or a TApplicationException.
     pub throws: &'static [(i16, DeclaredException)],
     /// Whether a call needs the login of its own API generation if an authenticator is configured. From 0.7 on such a
     /// call also checks the user's rights with `Call::check`. Other calls need either login, or none if
@@ -121,6 +131,7 @@ pub struct Method {
     /// Selects the call's time limit. `None` for calls without one (schema, login) and for CQL statements, whose plan
     /// selects it.
     pub kind: Option<RequestKind>,
+    /// Runs the method, and writes its result.
     pub run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 }
 

@@ -34,7 +34,9 @@ use super::inventory::Inventory;
 /// A file that is not read, or for which the import cannot tell whether to read it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LeftOut {
+    /// The file, as it was found.
     pub path: PathBuf,
+    /// The reason, for the user.
     pub why: String,
     /// The column family of the file.
     pub family: FamilyName,
