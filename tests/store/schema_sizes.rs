@@ -352,7 +352,7 @@ async fn the_cost_of_a_keyspace_does_not_grow_with_their_number() {
     })
     .await;
     let database = open(directory.path()).await;
-    assert!((0..count).all(|number| database.catalog().keyspace(&name(number)).is_some()));
+    assert!((0..count).all(|number| database.catalog().keyspace(name(number)).is_some()));
     close(database).await;
 }
 
