@@ -19,7 +19,7 @@ use super::ports::{Addresses, Ports, Services};
 use super::process::{self, StopSignals};
 use super::request_log::{self, RequestLogArgs};
 use super::status::StatusArgs;
-use super::store::{OpenStore, Storage, StoreArgs};
+use super::store::{OpenStore, StoreArgs};
 use super::tls::TlsArgs;
 use super::{gateway, service_manager, stopping, version};
 use base::marshal::Types;
@@ -114,12 +114,12 @@ pub(super) fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
 
 async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: Types) -> Result<(), String> {
     let place = args.store.place(&config)?;
-    let is_gateway = matches!(place, Storage::Cluster(_));
+    let is_gateway = place.is_cluster();
     let described = place.to_string();
     let addresses = addresses(args, &config, is_gateway)?;
     addresses.check()?;
     let authenticator = args.login.authenticator(&config)?;
-    let is_in_memory = place == Storage::Memory;
+    let is_in_memory = place.is_in_memory();
     let http = HttpOptions::checked(&args.status, &args.control, &args.admin, is_in_memory, &authenticator)?;
     let encryption = encryption(args, &config)?;
     let cache_bytes = if is_gateway { 0 } else { args.store.cache_bytes() };

@@ -50,6 +50,24 @@ pub(super) enum Storage {
     Cluster(Box<Cluster>),
 }
 
+impl Storage {
+    /// Whether the rows are on a cluster, and this server is a gateway.
+    pub(super) fn is_cluster(&self) -> bool {
+        match self {
+            Storage::Cluster(_) => true,
+            Storage::Memory | Storage::Directory(_) => false,
+        }
+    }
+
+    /// Whether nothing is left when the server ends.
+    pub(super) fn is_in_memory(&self) -> bool {
+        match self {
+            Storage::Memory => true,
+            Storage::Cluster(_) | Storage::Directory(_) => false,
+        }
+    }
+}
+
 impl fmt::Display for Storage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -221,6 +221,27 @@ fn the_document_lists_the_methods_of_each_release() {
     }
 }
 
+/// Routes of the console that other pages lead to, and that no document has to name.
+const PARTS_OF_PAGES: [&str; 4] = ["/login", "/logout", "/static", "/cell"];
+
+#[test]
+fn each_page_of_the_console_is_documented() {
+    let documents = ["docs/admin.md", "docs/console.md", "docs/monitoring.md"].map(read).concat();
+    let ends = ['`', ' ', '?', '/'];
+    let source = read("crates/console/src/routes.rs");
+    let routes: Vec<&str> = between(&source, ".route(\"", '"').collect();
+    assert!(routes.len() > 15, "the routes are elsewhere: {routes:?}");
+    for route in routes {
+        let page = route.split("/{").next().unwrap();
+        let mut named = documents.match_indices(page).map(|(at, _)| &documents[at + page.len()..]);
+        let is_named = page == "/" || named.any(|rest| rest.starts_with(ends));
+        assert!(
+            is_named || PARTS_OF_PAGES.contains(&page),
+            "no document names the page {page} of the console"
+        );
+    }
+}
+
 /// Adds the names of the tests in the Rust files of a folder: functions after an attribute that ends in `test]`, also
 /// inside `proptest!`.
 fn collect_tests(folder: &Path, names: &mut BTreeSet<String>) {

@@ -86,6 +86,22 @@ fn used_layers(code: &str) -> BTreeSet<String> {
     used
 }
 
+/// Versions of SSTables are compared only in `format.rs`, so that its reader sees what a new version takes part in.
+#[test]
+fn letters_of_sstables_are_compared_only_in_their_table() {
+    let mut count = 0;
+    for (name, code) in sources() {
+        let found: Vec<&str> = code
+            .lines()
+            .filter(|line| ["letters <", "letters >", "letters =="].iter().any(|sign| line.contains(sign)))
+            .collect();
+        let is_table = name == "crates/sstable/src/format.rs";
+        assert!(is_table || found.is_empty(), "{name} compares letters; add a method to `Format`: {found:?}");
+        count += found.len();
+    }
+    assert!(count > 5, "{count} comparisons");
+}
+
 #[test]
 fn uses_are_found_in_every_form() {
     let code = "use crate::a::X;\nfn f() { crate::b::g() }\nuse crate::{\n  c::{self, Y, Z},\n  d,\n};\n// crate::e\n";

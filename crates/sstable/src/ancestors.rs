@@ -35,7 +35,7 @@ const NUMBER_BYTES: u64 = 8;
 pub fn ancestors(descriptor: &Descriptor) -> Result<Option<BTreeSet<u64>>, SstableError> {
     let format = &descriptor.format;
     let path = descriptor.path(Component::Statistics);
-    if format.letters < "he" || format.has_modern_rows {
+    if !format.has_ancestors() {
         return Ok(Some(BTreeSet::new()));
     }
     if !path.is_file() {
@@ -55,9 +55,9 @@ fn skip_to_ancestors(input: &mut Input, format: &Format) -> Result<(), SstableEr
     skip_histograms(input)?;
     input.skip(POSITION_BYTES)?;
     // The greatest timestamp, from 1.2 (ib) on after the least one.
-    let timestamps = if format.letters >= "ib" { 2 } else { 1 };
+    let timestamps = if format.has_least_timestamp() { 2 } else { 1 };
     input.skip(timestamps * NUMBER_BYTES)?;
-    if format.letters >= "ja" {
+    if format.has_deletion_time() {
         input.skip(4 + NUMBER_BYTES)?;
     }
     input.skip(NUMBER_BYTES)?;

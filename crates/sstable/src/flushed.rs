@@ -59,7 +59,7 @@ impl Flushed {
         let none = Flushed { intervals: Vec::new(), node: None };
         let format = &descriptor.format;
         let path = descriptor.path(Component::Statistics);
-        if format.letters < "g" {
+        if !format.has_log_position() {
             return Ok(none);
         }
         if !path.is_file() {
@@ -91,7 +91,7 @@ fn read(input: &mut Input, format: &Format) -> Result<Flushed, SstableError> {
             intervals.push((position(input)?, position(input)?));
         }
     }
-    if format.letters >= "me" && input.u8()? != 0 {
+    if format.has_node() && input.u8()? != 0 {
         node = input.bytes(16)?.as_ref().try_into().ok();
     }
     Ok(Flushed { intervals, node })
@@ -101,16 +101,6 @@ fn read(input: &mut Input, format: &Format) -> Result<Flushed, SstableError> {
 pub(super) fn skip_histograms(input: &mut Input) -> Result<(), SstableError> {
     skip_entries(input, HISTOGRAM_ENTRY_BYTES)?;
     skip_entries(input, HISTOGRAM_ENTRY_BYTES)
-}
-
-impl Format {
-    fn has_lower_bounds(&self) -> bool {
-        self.letters == "lb" || self.letters >= "mb"
-    }
-
-    fn has_intervals(&self) -> bool {
-        self.letters >= "mc"
-    }
 }
 
 fn position(input: &mut Input) -> Result<LogPosition, SstableError> {

@@ -193,7 +193,48 @@ pub const FORMATS: [Format; 27] = [
     Format { letters: "me", releases: "3.0 to 3.11", ..OF_3_0 },
 ];
 
+/// The properties of a version and of all later ones. No other file of this crate compares letters.
 impl Format {
+    /// Whether the Statistics component has a position in the commit logs (0.8 and later).
+    pub(crate) fn has_log_position(&self) -> bool {
+        self.letters >= "g"
+    }
+
+    /// Whether segments of the commit log never get an id again after a restart of the machine (1.1.6 and later).
+    pub fn has_lasting_log_positions(&self) -> bool {
+        self.letters >= "hf"
+    }
+
+    /// Whether the Statistics component has the first position, too (2.2 and some 3.0).
+    pub(crate) fn has_lower_bounds(&self) -> bool {
+        self.letters == "lb" || self.letters >= "mb"
+    }
+
+    /// Whether the Statistics component has intervals of positions.
+    pub(crate) fn has_intervals(&self) -> bool {
+        self.letters >= "mc"
+    }
+
+    /// Whether the Statistics component has the node whose positions these are.
+    pub(crate) fn has_node(&self) -> bool {
+        self.letters >= "me"
+    }
+
+    /// Whether the Statistics component has ancestors that servers read (1.1.3 to 2.2).
+    pub(crate) fn has_ancestors(&self) -> bool {
+        self.letters >= "he" && !self.has_modern_rows
+    }
+
+    /// Whether the Statistics component has the least timestamp.
+    pub(crate) fn has_least_timestamp(&self) -> bool {
+        self.letters >= "ib"
+    }
+
+    /// Whether the Statistics component has the greatest local deletion time and the chance of the Bloom filter.
+    pub(crate) fn has_deletion_time(&self) -> bool {
+        self.letters >= "ja"
+    }
+
     /// Whether the deletion of a counter wins whatever its timestamp (2.1 and later).
     pub fn counter_deletions_are_final(&self) -> bool {
         self.letters >= "ka"
@@ -226,5 +267,22 @@ mod tests {
         assert!(letters.is_sorted());
         letters.dedup();
         assert_eq!(letters.len(), FORMATS.len());
+    }
+
+    #[test]
+    fn the_document_has_each_format() {
+        let document = include_str!("../../../docs/sstables.md");
+        let table = document.split("| releases | letters in file names |").nth(1).unwrap();
+        let rows = table.lines().skip(1).take_while(|line| line.starts_with('|'));
+        let ranges: Vec<Vec<&str>> = rows
+            .filter_map(|row| row.split('|').nth(2))
+            .map(|letters| letters.split('`').skip(1).step_by(2).collect())
+            .collect();
+        for format in FORMATS.iter().filter(|format| !format.letters.is_empty()) {
+            let has = |range: &Vec<&str>| {
+                range.first() <= Some(&format.letters) && Some(&format.letters) <= range.last()
+            };
+            assert!(ranges.iter().any(has), "docs/sstables.md has no version {}", format.letters);
+        }
     }
 }

@@ -259,6 +259,30 @@ mod tests {
         assert_eq!(fixed_length(&"ReversedType(".repeat(5000)), None);
     }
 
+    /// The comparators whose values have a length in SSTables of 3.x. A new comparator is here or in `fixed_length`.
+    const WITH_LENGTH: [&str; 12] = [
+        "AsciiType",
+        "ByteType",
+        "BytesType",
+        "CounterColumnType",
+        "DecimalType",
+        "DurationType",
+        "InetAddressType",
+        "IntegerType",
+        "ShortType",
+        "SimpleDateType",
+        "TimeType",
+        "UTF8Type",
+    ];
+
+    #[test]
+    fn each_comparator_has_a_fixed_or_a_stored_length() {
+        for (class, _) in base::marshal::TYPES {
+            let is_stored = WITH_LENGTH.contains(class);
+            assert_ne!(fixed_length(class).is_some(), is_stored, "does 3.x store the length of {class}?");
+        }
+    }
+
     #[test]
     fn casts_are_those_of_java() {
         assert_eq!(low_half(5), 5);

@@ -76,7 +76,7 @@ impl Replay {
                 }
                 // Up to 1.1.4 ids of segments came from a clock that restarts with the machine: an SSTable can have a
                 // position after all logs. 1.1.6 and later, from `hf` on, ignore such positions.
-                let may_be_wrong = table.descriptor.format.letters < "hf";
+                let may_be_wrong = !table.descriptor.format.has_lasting_log_positions();
                 let is_possible = |end: &LogPosition| !may_be_wrong || end.segment <= *last;
                 let intervals = flushed.intervals.into_iter().filter(|(_, end)| is_possible(end));
                 replay.flushed.entry((table.node, name.clone())).or_default().extend(intervals);
