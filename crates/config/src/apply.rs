@@ -54,14 +54,16 @@ impl<'f> ConfigBlock<'f> {
     }
 
     /// Returns a setting, named as in storage-conf.xml, that the block gives with a text; `None` if the text is missing
-    /// or blank. Of several equal elements the first counts.
+    /// or blank. An attribute with the name of an element, and the reverse, is not the setting. Of several equal elements
+    /// the first counts.
     pub(crate) fn given<T>(self, rows: &[ConfigSetting<T>], xml_name: &str) -> Option<GivenSetting> {
         let row = rows.iter().find(|row| row.xml.is_ok_and(|own| own.name == xml_name))?;
         match self {
+            ConfigBlock::Element(node) if row.xml.is_ok_and(|own| own.kind == NameKind::Attribute) => {
+                let given = node.attribute(xml_name)?;
+                Some(GivenSetting { name: given.name.span, text: given.value.clone() })
+            }
             ConfigBlock::Element(node) => {
-                if let Some(given) = node.attribute(xml_name) {
-                    return Some(GivenSetting { name: given.name.span, text: given.value.clone() });
-                }
                 let given =
                     node.children.iter().find(|child| child.name.value == xml_name && child.has_text())?;
                 Some(GivenSetting { name: given.name.span, text: given.text.clone() })
