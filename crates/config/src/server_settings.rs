@@ -34,10 +34,7 @@ pub static SETTINGS: &[ConfigSetting<Draft>] = &[
         .meaning("The name that describe_cluster_name returns.")
         .sets(|draft, value| assign(&mut draft.config.cluster_name, Ok(value.text))),
     row(element("Keyspaces", TO_0_6), key("keyspaces", IN_0_7))
-        .meaning(
-            "The keyspaces, see below. Clients can create others, but cannot change these. 0.7 loaded them once, on \
-             request.",
-        )
+        .meaning("The keyspaces, see below. Clients can create others, but cannot change these.")
         .reads(keyspace::read_keyspaces),
     row(element("Partitioner", TO_0_6), key("partitioner", FROM_0_7))
         .default("RandomPartitioner")
@@ -49,10 +46,7 @@ pub static SETTINGS: &[ConfigSetting<Draft>] = &[
     row(element("InitialToken", TO_0_6), key("initial_token", FROM_0_7))
         .default("random")
         .unit("token")
-        .meaning(
-            "The token that describe_ring and \"token map\" return; of several in a cassandra.yaml the first. Read at \
-             the first start only.",
-        )
+        .meaning("The token that describe_ring and \"token map\" return. Read at the first start only.")
         .sets(|draft, value| assign(&mut draft.initial_token, Ok(value.given.clone()))),
     row(element("Authenticator", IN_0_6), key("authenticator", FROM_0_7))
         .default("AllowAllAuthenticator")
@@ -99,18 +93,12 @@ pub static SETTINGS: &[ConfigSetting<Draft>] = &[
     row(element("CommitLogDirectory", TO_0_6), key("commitlog_directory", FROM_0_7))
         .default("data/commitlog")
         .unit("path")
-        .meaning(
-            "Checked, but not used: the commit log is stored in the data directory. With a cassandra.yaml it may not \
-             hold files of Cassandra.",
-        )
+        .meaning("Checked, but not used: the commit log is stored in the data directory.")
         .sets(|draft, value| assign(&mut draft.config.commit_log_directory, Ok(value.text))),
     row(element("DataFileDirectories", TO_0_6), key("data_file_directories", FROM_0_7))
         .default("data/data")
         .unit("paths")
-        .meaning(
-            "A list; in storage-conf.xml of `<DataFileDirectory>` elements. Data and commit log are stored in the first; \
-             others are not used. With a cassandra.yaml none may hold files of Cassandra.",
-        )
+        .meaning("A list. Data and commit log are stored in the first directory; others are not used.")
         .reads(lists::read_data_directories),
     row(element("SavedCachesDirectory", IN_0_6), key("saved_caches_directory", FROM_0_7))
         .unit("path")
@@ -144,7 +132,7 @@ pub static SETTINGS: &[ConfigSetting<Draft>] = &[
         .unit("MB")
         .ignored("The storage engine decides when it starts a new segment of its log.", integer),
     row(element(cluster::CLUSTER, OWN), EXTENSION)
-        .meaning("A cluster of Cassandra or ScyllaDB that stores the data instead of a directory, see below.")
+        .meaning("A [cluster](cluster.md) of Cassandra or ScyllaDB that stores the data instead of a directory.")
         .reads(cluster::read_cluster),
     // Addresses and ports.
     row(element("ListenAddress", TO_0_6), key("listen_address", FROM_0_7))
@@ -153,7 +141,8 @@ pub static SETTINGS: &[ConfigSetting<Draft>] = &[
         .meaning("The address of this node, and the default of the address for clients.")
         .sets(|draft, value| assign(&mut draft.config.listen_address, value.not_empty())),
     row(element("ThriftAddress", TO_0_6), key("rpc_address", FROM_0_7))
-        .default("the address of this node")
+        .default("ListenAddress")
+        .yaml_default("listen_address")
         .unit("host")
         .meaning(
             "The address that clients connect to, with Thrift and by default with the native protocol. 0.0.0.0 is every \
@@ -196,10 +185,7 @@ pub static SETTINGS: &[ConfigSetting<Draft>] = &[
         .meaning("The port that clients of the native protocol connect to. 0 picks a free one.")
         .sets(|draft, value| assign(&mut draft.config.native_port, value.port())),
     row(element(encryption::ENCRYPTION, FROM_1_2), key("client_encryption_options", FROM_1_2))
-        .meaning(
-            "Enables TLS for the connections of clients, on all ports. In a cassandra.yaml `enabled: true` starts the \
-             server with TLS only: give --tls-certificate and --tls-key, because it reads no Java keystore.",
-        )
+        .meaning("Enables [TLS](tls.md) for the connections of clients, on all ports.")
         .reads(encryption::read_encryption),
     // Time limits.
     row(element("RpcTimeoutInMillis", TO_0_6), key("rpc_timeout_in_ms", TO_1_1))
