@@ -1,5 +1,5 @@
-//! HTTP for people and for what watches a server: the admin server, with the console's pages, metrics, and the control
-//! API of a server for tests, and the status port.
+//! HTTP for people and monitoring: the admin server, with the console's pages, metrics, and the control API of a server
+//! for tests, and the status port.
 //!
 //! ```text
 //!   admin_service     the port: time limits

@@ -4,11 +4,10 @@
 /// connection is idle.
 pub const MESSAGE_BYTES_FREE: usize = 64 * 1024;
 
-/// The same limit if there are many connections: together the uncounted buffers take at most `FREE_BYTES_OF_ALL`,
-/// shared equally, but each connection has at least `MESSAGE_BYTES_FREE_MIN`. 10,000 buffers of 64 KiB would take more
-/// memory than a small container has.
+/// Bytes of the uncounted buffers of all connections together, which share them equally: 10,000 buffers of 64 KiB would
+/// take more memory than a small container has.
 pub const FREE_BYTES_OF_ALL: usize = 16 * 1024 * 1024;
-/// The uncounted bytes of a connection among very many.
+/// The least uncounted bytes of a connection, however many there are.
 pub const MESSAGE_BYTES_FREE_MIN: usize = 8 * 1024;
 
 /// Seconds that a message waits for its part of `MESSAGES_BYTES_MAX` before it is refused: as long as old clients wait
@@ -39,42 +38,38 @@ pub const PROGRESS_GRACE_S: u64 = 60;
 /// with 14,400 bit/s. A slower client uses up `PROGRESS_GRACE_S` and is then disconnected.
 pub const PROGRESS_BYTES_PER_S: u64 = 1024;
 
-/// The same two limits for a connection that holds memory which others wait for: a pause in milliseconds and a rate in
-/// bytes a second. Any local network is a hundred times as fast.
+/// Milliseconds that a client may pause if its connection holds memory for which others wait.
 pub const SCARCE_GRACE_MS: u64 = 2_000;
-/// The rate; see `SCARCE_GRACE_MS`.
+/// Minimum average rate of such a client, in bytes a second: any local network is a hundred times as fast.
 pub const SCARCE_BYTES_PER_S: u64 = 64 * 1024;
 
-/// TCP keepalive: idle time before the first probe and interval of probes, in seconds, and the number of unanswered
-/// probes that close the connection. The first probe is sent before firewalls forget a connection, which most do after
-/// an hour, and some after five minutes.
+/// Idle time before the first probe of TCP keepalive, in seconds: firewalls forget an idle connection, most after an
+/// hour, and some after five minutes.
 pub const KEEPALIVE_IDLE_S: u64 = 240;
-/// The interval of probes in seconds.
+/// Interval of the probes of TCP keepalive, in seconds.
 pub const KEEPALIVE_INTERVAL_S: u64 = 30;
-/// The number of unanswered probes.
+/// Unanswered probes of TCP keepalive that close the connection.
 pub const KEEPALIVE_PROBES: u32 = 8;
 
-/// For how long equal log lines about connections are counted instead of repeated, in seconds; how many different lines
-/// are remembered in that time, and how many bytes of each. Clients can influence the text of these lines.
+/// Seconds for which equal log lines about connections are counted instead of repeated.
 pub const LOG_PERIOD_S: u64 = 60;
-/// The number of different lines.
+/// Different log lines that are remembered in that time. Clients can influence the text of these lines.
 pub const LOG_KINDS_MAX: usize = 32;
-/// The bytes of each that are remembered.
+/// Bytes of each of these lines that are remembered.
 pub const LOG_KIND_BYTES_MAX: usize = 256;
 
-/// Connections to the status port at the same time, and the longest request there, in bytes: clients send one line and
-/// a few headers.
+/// Connections to the status port at the same time.
 pub const STATUS_CONNECTIONS_MAX: usize = 16;
-/// The longest request to the status port, in bytes.
+/// Longest head of a request to the status port or the control port, in bytes: clients send one line and a few headers.
 pub const STATUS_REQUEST_BYTES_MAX: usize = 8 * 1024;
 
 /// Connections to the control port at the same time: test programs have one each, and keep it open.
 pub const CONTROL_CONNECTIONS_MAX: usize = 256;
 
-/// Connections to the admin server at the same time: a browser opens six, a monitoring system one. The longest head of a
-/// request there, in bytes: browsers send the cookies of all servers of a machine, and paths name keys and columns.
+/// Connections to the admin server at the same time: a browser opens six, a monitoring system one.
 pub const ADMIN_CONNECTIONS_MAX: usize = 64;
-/// The longest head of a request to the admin server, in bytes.
+/// Longest head of a request to the admin server, in bytes: browsers send the cookies of all servers of a machine, and
+/// paths name keys and columns.
 pub const ADMIN_HEAD_BYTES_MAX: usize = 128 * 1024;
 
 /// Longest file of certificates or of a key, in bytes: four times the size of all authorities that a browser knows.

@@ -55,7 +55,7 @@ pub(crate) struct ObservedRequest<'a> {
     database: &'a Database,
     began: Instant,
     log: RequestLog,
-    /// `None` if neither rules of faults nor the journal nor the log with arguments need the request.
+    /// `None` if neither rules of faults, the journal, the log with arguments nor its followers need the request.
     watched: Option<Arc<WatchedRequest>>,
     /// Records nothing unless the client has asked for a trace.
     pub tracer: Tracer<'a>,

@@ -36,7 +36,7 @@ impl<'a> Tracer<'a> {
         Tracer(None)
     }
 
-    /// Begins the trace of a request, which has Cassandra's words for its kind.
+    /// Begins a trace. `request` has Cassandra's words for the kind of request.
     pub(crate) fn begin(database: &'a Database, request: &'static str, client: IpAddr) -> Tracer<'a> {
         let trace = Trace {
             id: append_uuid(database),

@@ -4,12 +4,12 @@
 //! ```text
 //!   net       accepts a socket, and hands it to a ConnectionHandler
 //!     HttpService          HTTP/1.1: limits of heads and times, shutdown, places that others need
-//!       HttpConnection     what a request sees of its connection, among the request's extensions
+//!       HttpConnection     the connection of a request, among the request's extensions
 //!       axum::Router       paths, handlers, and layers that check a request before its handler
 //!         AccessToken      Authorization: Bearer TOKEN
 //! ```
 //!
-//! The status port and the page of a shadow are only read, by people and probes. [`ReadOnlyPort`] is what they share:
+//! The status port and the page of a shadow are only read, by people and probes. Both are a [`ReadOnlyPort`]:
 //!
 //! ```text
 //!   GET /health, with the token      the handler of the route

@@ -36,7 +36,7 @@ pub struct HttpLimits {
     /// For the rest of a running request when the server stops, or when another client needs the place of a connection
     /// with many requests.
     pub rest: Duration,
-    /// The latter for one that has had no admitted request.
+    /// The same when another client needs the place, and the connection has had no admitted request.
     pub rest_unadmitted: Duration,
 }
 
@@ -96,7 +96,7 @@ impl HttpService {
                 return Ok(());
             }
             () = shutdown.requested() => rest,
-            // Another client needs the place. It soon has that of a connection for one request.
+            // Another client needs the place. A connection for one request ends soon without being asked.
             _ = place.close_request().asked(), if whole.is_none() => if connection.is_admitted() { rest } else { rest_unadmitted },
         };
         // A request that runs is still answered.

@@ -105,8 +105,8 @@ impl<K: Ord, V> SharedMap<K, V> {
         (at, place)
     }
 
-    /// Returns the value of a name that a client has sent. It need not be UTF-8, and is not checked whether it is: then
-    /// no key equals it.
+    /// Returns the value of a name that a client has sent. The name may be any bytes: no key equals a name that is not
+    /// UTF-8.
     #[inline]
     pub fn get_named(&self, name: &[u8]) -> Option<&V>
     where

@@ -81,7 +81,7 @@ fn levels_of_table(cf: &CfDef, def: &TableDef) -> Vec<Level> {
     levels.into_iter().filter(|level| !level.parts.is_empty()).collect()
 }
 
-/// Returns what distinguishes a column that is not of the key.
+/// Returns the properties of a column outside the key, in words.
 fn note_of(cf: &CfDef, column: &TableColumn) -> String {
     let is_indexed = cf.column_metadata.get(&column.cell_name).is_some_and(|known| known.index.is_some());
     let words = [

@@ -1,4 +1,4 @@
-//! A row of the table of routes: how a request is found and answered, and what describes it.
+//! A row of the table of routes: the handler of a request, and its description for OpenAPI.
 
 use std::sync::Arc;
 
