@@ -74,12 +74,16 @@ impl Shadow {
         (head.lines().next().unwrap().to_owned(), body.to_owned())
     }
 
-    /// Waits until the report has so many calls, and returns it.
+    /// Waits until the report has so many calls, and a reproduction of each difference, and returns it.
+    ///
+    /// A call is counted just before its reproduction is made.
     fn report_of(&self, calls: u64) -> Json {
         let end = Instant::now() + Duration::from_secs(20);
         loop {
             let report: Json = serde_json::from_str(&self.get("/report.json").1).unwrap();
-            if report["calls"]["total"].as_u64() >= Some(calls) {
+            let causes = report["causes"].as_array().unwrap();
+            let is_reproduced = causes.iter().all(|cause| cause["reproduction"].is_object());
+            if report["calls"]["total"].as_u64() >= Some(calls) && is_reproduced {
                 return report;
             }
             assert!(Instant::now() < end, "{report:#}");

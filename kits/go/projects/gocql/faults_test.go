@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
+	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -69,9 +72,11 @@ func isClosed(err error) bool {
 }
 
 // isLost reports whether a request failed because its connection was closed before it was sent, while it was sent, or while its
-// reply was awaited. While the driver closes a connection, it reports a cancelled context.
+// reply was awaited. While the driver closes a connection, it reports a cancelled context, or the error of a socket that the
+// server or the driver has closed.
 func isLost(err error) bool {
-	return isClosed(err) || errors.Is(err, context.Canceled) || errors.Is(err, gocql.ErrNoConnections)
+	socketErrors := []error{context.Canceled, gocql.ErrNoConnections, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE}
+	return isClosed(err) || slices.ContainsFunc(socketErrors, func(each error) bool { return errors.Is(err, each) })
 }
 
 func TestErrors(t *testing.T) {
