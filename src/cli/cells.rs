@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use clap::Args;
 
-use super::data::{self, Data, DataArgs};
+use super::data::{self, DataArgs, OpenedData};
 use base::marshal::{AbstractType, BytesType, Types};
 use base::util::output::print_text;
 use cql_syntax::TableName;
@@ -23,7 +23,7 @@ pub(super) struct CellsArgs {
 
 pub(super) fn cells(args: &CellsArgs, types: &Types) -> Result<(), String> {
     data::run(async {
-        let data = Data::open(&args.data, types).await?;
+        let data = OpenedData::open(&args.data, types).await?;
         let text = row_of(args, &data).await;
         data.close().await?;
         print_text!("{}", text?);
@@ -31,7 +31,7 @@ pub(super) fn cells(args: &CellsArgs, types: &Types) -> Result<(), String> {
     })
 }
 
-async fn row_of(args: &CellsArgs, data: &Data) -> Result<String, String> {
+async fn row_of(args: &CellsArgs, data: &OpenedData) -> Result<String, String> {
     let state = data.state();
     let name = TableName { keyspace: Some(args.keyspace_name.clone()), name: args.table.clone() };
     let table = state.table(&name).map_err(|error| error.to_string())?;

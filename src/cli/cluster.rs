@@ -212,14 +212,14 @@ mod tests {
     use base::util::limits::PASSWORD_FILE_BYTES_MAX;
 
     #[derive(Debug, Parser)]
-    struct Command {
+    struct ClusterWords {
         #[command(flatten)]
         cluster: ClusterArgs,
     }
 
     fn args(line: &str) -> ClusterArgs {
         let words = ["serve"].into_iter().chain(line.split_whitespace());
-        Command::try_parse_from(words).unwrap().cluster
+        ClusterWords::try_parse_from(words).unwrap().cluster
     }
 
     fn configured() -> Cluster {
@@ -290,7 +290,7 @@ mod tests {
             "--cluster a --cluster-replication 3",
         ] {
             let words = ["serve"].into_iter().chain(wrong.split_whitespace());
-            assert!(Command::try_parse_from(words).is_err(), "{wrong}");
+            assert!(ClusterWords::try_parse_from(words).is_err(), "{wrong}");
         }
     }
 

@@ -23,11 +23,11 @@ pub(super) struct ControlCommandArgs {
     #[arg(long, value_name = "NAME")]
     sandbox: Option<String>,
     #[command(subcommand)]
-    request: Request,
+    request: ControlRequest,
 }
 
 #[derive(Debug, Subcommand)]
-enum Request {
+enum ControlRequest {
     /// Remove all rows, or return to the state at the start
     Reset {
         #[arg(default_value = "everything")]
@@ -140,10 +140,10 @@ impl HttpRequest {
     }
 }
 
-impl Request {
+impl ControlRequest {
     fn http(&self) -> Result<HttpRequest, String> {
         let request = match self {
-            Request::Reset { what } => {
+            ControlRequest::Reset { what } => {
                 let what = match what {
                     What::Data => ResetScope::Data,
                     What::Everything => ResetScope::Everything,
@@ -151,47 +151,49 @@ impl Request {
                 };
                 HttpRequest::new("POST", "/reset", json!(ResetRequest { what }).to_string().into())
             }
-            Request::Snapshot { name } => HttpRequest::empty("PUT", &named("snapshots", name)?),
-            Request::Restore { name } => {
+            ControlRequest::Snapshot { name } => HttpRequest::empty("PUT", &named("snapshots", name)?),
+            ControlRequest::Restore { name } => {
                 HttpRequest::empty("POST", &format!("{}/restore", named("snapshots", name)?))
             }
-            Request::Delete { name } => HttpRequest::empty("DELETE", &named("snapshots", name)?),
-            Request::Snapshots => HttpRequest::empty("GET", "/snapshots"),
-            Request::OpenSandbox { name, from, compat, claim } => {
+            ControlRequest::Delete { name } => HttpRequest::empty("DELETE", &named("snapshots", name)?),
+            ControlRequest::Snapshots => HttpRequest::empty("GET", "/snapshots"),
+            ControlRequest::OpenSandbox { name, from, compat, claim } => {
                 let (from, compat, claim) = (from.clone(), compat.clone(), claim.clone());
                 let body = json!(SandboxRequest { from, compat, claim }).to_string();
                 HttpRequest::new("PUT", &named("sandboxes", name)?, body.into())
             }
-            Request::DeleteSandbox { name } => HttpRequest::empty("DELETE", &named("sandboxes", name)?),
-            Request::Sandboxes => HttpRequest::empty("GET", "/sandboxes"),
-            Request::Clock { change: None } => HttpRequest::empty("GET", "/clock"),
-            Request::Clock { change: Some(change) } => {
+            ControlRequest::DeleteSandbox { name } => {
+                HttpRequest::empty("DELETE", &named("sandboxes", name)?)
+            }
+            ControlRequest::Sandboxes => HttpRequest::empty("GET", "/sandboxes"),
+            ControlRequest::Clock { change: None } => HttpRequest::empty("GET", "/clock"),
+            ControlRequest::Clock { change: Some(change) } => {
                 HttpRequest::new("POST", "/clock", json!(change.request()).to_string().into())
             }
-            Request::Load { file } => {
+            ControlRequest::Load { file } => {
                 let name = file.display().to_string();
                 let body = std::fs::read(file).map_err(|error| format!("cannot read {name}: {error}"))?;
                 let content_type = LoadBody::content_type(&name).map_err(|error| error.to_string())?;
                 HttpRequest { content_type, ..HttpRequest::new("POST", "/load", body) }
             }
-            Request::Dump => HttpRequest::empty("GET", "/dump"),
-            Request::Fault { name, rule } => {
+            ControlRequest::Dump => HttpRequest::empty("GET", "/dump"),
+            ControlRequest::Fault { name, rule } => {
                 HttpRequest::new("PUT", &named("faults", name)?, rule.clone().into_bytes())
             }
-            Request::Faults => HttpRequest::empty("GET", "/faults"),
-            Request::RemoveFault { name } => HttpRequest::empty("DELETE", &named("faults", name)?),
-            Request::Requests { follow, when } => {
+            ControlRequest::Faults => HttpRequest::empty("GET", "/faults"),
+            ControlRequest::RemoveFault { name } => HttpRequest::empty("DELETE", &named("faults", name)?),
+            ControlRequest::Requests { follow, when } => {
                 let path = if *follow { "/requests/stream" } else { "/requests/find" };
                 let when = when.as_deref().unwrap_or("{}");
                 let when = serde_json::from_str::<serde_json::Value>(when)
                     .map_err(|error| format!("--when {when} is no JSON: {error}"))?;
                 HttpRequest::new("POST", path, json!({"when": when}).to_string().into())
             }
-            Request::Restart => HttpRequest::empty("POST", "/restart"),
-            Request::Refuse => {
+            ControlRequest::Restart => HttpRequest::empty("POST", "/restart"),
+            ControlRequest::Refuse => {
                 HttpRequest::new("POST", "/connections", json!({"refuse": true}).to_string().into())
             }
-            Request::Accept => {
+            ControlRequest::Accept => {
                 HttpRequest::new("POST", "/connections", json!({"refuse": false}).to_string().into())
             }
         };
@@ -236,7 +238,7 @@ pub(super) fn control(args: &ControlCommandArgs) -> Result<(), String> {
     let mut client = client.with_header("Content-Type", request.content_type);
     let unanswered = |error| format!("{address} has not answered: {error}");
     let reply = match args.request {
-        Request::Requests { follow: true, .. } => {
+        ControlRequest::Requests { follow: true, .. } => {
             let mut printed = Ok(());
             let line = |line: &str| {
                 printed = writeln!(std::io::stdout(), "{line}");

@@ -41,17 +41,17 @@ pub(super) struct DataArgs {
 }
 
 /// An open database.
-pub(super) struct Data {
+pub(super) struct OpenedData {
     pub database: Arc<Database>,
     pub behaviour: &'static Behaviour,
     pub keyspace: Option<String>,
 }
 
-impl Data {
-    pub(super) async fn open(args: &DataArgs, types: &Types) -> Result<Data, String> {
+impl OpenedData {
+    pub(super) async fn open(args: &DataArgs, types: &Types) -> Result<OpenedData, String> {
         let mut data = match &args.schema {
-            Some(_) => Data::in_memory(args, types)?,
-            None => Data::of_server(args, types)?,
+            Some(_) => OpenedData::in_memory(args, types)?,
+            None => OpenedData::of_server(args, types)?,
         };
         let loaded = data.database.stored_schema().load().await;
         loaded.map_err(|error| format!("cannot read the schema that clients created: {error}"))?;
@@ -80,16 +80,16 @@ impl Data {
         closed.map_err(|error| format!("the store did not close cleanly: {error}"))
     }
 
-    fn in_memory(args: &DataArgs, types: &Types) -> Result<Data, String> {
+    fn in_memory(args: &DataArgs, types: &Types) -> Result<OpenedData, String> {
         let config = config::parse(EMPTY, "built-in configuration", types);
         let config = config.map_err(|errors| drawing(&errors))?;
         let clock = Arc::new(Clock::system());
         let store = EmbeddedStore::in_memory(config.partitioner.clone(), &config.catalog, clock.clone())
             .map_err(|error| format!("cannot open a store in memory: {error}"))?;
-        Ok(Data::over(args, Arc::new(store), config, clock, types))
+        Ok(OpenedData::over(args, Arc::new(store), config, clock, types))
     }
 
-    fn of_server(args: &DataArgs, types: &Types) -> Result<Data, String> {
+    fn of_server(args: &DataArgs, types: &Types) -> Result<OpenedData, String> {
         let config = load_config(args.config.as_deref(), types)?;
         let directory = directory(args.data_dir.as_deref(), &config);
         if !directory.is_dir() {
@@ -108,7 +108,7 @@ impl Data {
         };
         let store = EmbeddedStore::open(options, partitioner, &config.catalog, clock.clone())
             .map_err(|error| format!("cannot open the data directory: {error}"))?;
-        Ok(Data::over(args, Arc::new(store), config, clock, types))
+        Ok(OpenedData::over(args, Arc::new(store), config, clock, types))
     }
 
     fn over(
@@ -117,7 +117,7 @@ impl Data {
         config: config::Config,
         clock: Arc<Clock>,
         types: &Types,
-    ) -> Data {
+    ) -> OpenedData {
         let database = Arc::new(Database::new(DatabaseParts {
             catalog: Arc::new(config.catalog),
             store,
@@ -130,7 +130,7 @@ impl Data {
             token: String::new(),
             endpoint: config.listen_address,
         }));
-        Data { database, behaviour: Behaviour::of(args.compat), keyspace: None }
+        OpenedData { database, behaviour: Behaviour::of(args.compat), keyspace: None }
     }
 
     /// Runs the statements of a file. USE applies to the statements after it.

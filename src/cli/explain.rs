@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::data::{self, Data, DataArgs};
+use super::data::{self, DataArgs, OpenedData};
 use base::marshal::Types;
 use base::util::output::print_text;
 use cql::QueryOptions;
@@ -17,7 +17,7 @@ pub(super) struct ExplainArgs {
 
 pub(super) fn explain(args: &ExplainArgs, types: &Types) -> Result<(), String> {
     data::run(async {
-        let data = Data::open(&args.data, types).await?;
+        let data = OpenedData::open(&args.data, types).await?;
         let text = cql::explain(&data.state(), &args.statement, &QueryOptions::default()).await;
         data.close().await?;
         let text = text.map_err(|error| cql::error_text(&error, &args.statement))?;

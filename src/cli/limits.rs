@@ -69,14 +69,14 @@ mod tests {
     use base::marshal::Types;
 
     #[derive(Debug, Parser)]
-    struct Command {
+    struct LimitWords {
         #[command(flatten)]
         limits: LimitArgs,
     }
 
     fn limits(line: &str, elements: &str) -> RequestLimits {
         let words = ["serve"].into_iter().chain(line.split_whitespace());
-        let args = Command::try_parse_from(words).unwrap().limits;
+        let args = LimitWords::try_parse_from(words).unwrap().limits;
         let file = format!("<Storage>{elements}</Storage>");
         args.limits(&config::parse(&file, "a.xml", &Types::builtin()).unwrap(), 0)
     }
@@ -97,7 +97,7 @@ mod tests {
         let yaml = "request_timeout_in_ms: 10\nrange_request_timeout_in_ms: 20\ntruncate_request_timeout_in_ms: 30\n";
         let config = config::parse(yaml, "cassandra.yaml", &Types::builtin()).unwrap();
         let words = ["serve", "--write-timeout-ms", "5"];
-        let times = Command::try_parse_from(words).unwrap().limits.times(&config);
+        let times = LimitWords::try_parse_from(words).unwrap().limits.times(&config);
         let times = [times.read_ms, times.range_ms, times.write_ms, times.truncate_ms].map(ms);
         assert_eq!(times, [10, 20, 5, 30]);
     }
@@ -106,6 +106,6 @@ mod tests {
     fn the_memory_of_requests_can_be_set() {
         assert_eq!(limits("--request-memory-mb 64", "").memory.total(), 64 << 20);
         assert!(limits("", "").memory.total() >= 16 << 20);
-        assert!(Command::try_parse_from(["serve", "--request-memory-mb", "0"]).is_err());
+        assert!(LimitWords::try_parse_from(["serve", "--request-memory-mb", "0"]).is_err());
     }
 }

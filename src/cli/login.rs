@@ -133,7 +133,7 @@ mod tests {
     use base::marshal::Types;
 
     #[derive(Debug, Parser)]
-    struct Command {
+    struct LoginWords {
         #[command(flatten)]
         login: LoginArgs,
     }
@@ -141,7 +141,7 @@ mod tests {
     /// Returns whether a login is required, or why the options are refused.
     fn outcome(line: &str, elements: &str) -> Result<bool, String> {
         let words = ["serve"].into_iter().chain(line.split_whitespace());
-        let args = Command::try_parse_from(words).unwrap().login;
+        let args = LoginWords::try_parse_from(words).unwrap().login;
         let file = format!("<Storage>{elements}</Storage>");
         let config = config::parse(&file, "a.xml", &Types::builtin()).unwrap();
         args.authenticator(&config).map(|found| found.requires_login())
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_help_has_the_default() {
-        let help = <Command as clap::CommandFactory>::command().render_long_help().to_string();
+        let help = <LoginWords as clap::CommandFactory>::command().render_long_help().to_string();
         assert!(help.contains(&format!("[default: {LOGIN_FAILURES_MAX}]")), "{help}");
     }
 }

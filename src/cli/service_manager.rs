@@ -3,24 +3,24 @@
 
 /// Reports that all ports accept clients.
 pub(super) fn report_ready() {
-    report(State::Ready);
+    report(ServiceState::Ready);
 }
 
 /// Reports that the server is stopping.
 pub(super) fn report_stopping() {
-    report(State::Stopping);
+    report(ServiceState::Stopping);
 }
 
-enum State {
+enum ServiceState {
     Ready,
     Stopping,
 }
 
 #[cfg(target_os = "linux")]
-fn report(state: State) {
+fn report(state: ServiceState) {
     let state = match state {
-        State::Ready => sd_notify::NotifyState::Ready,
-        State::Stopping => sd_notify::NotifyState::Stopping,
+        ServiceState::Ready => sd_notify::NotifyState::Ready,
+        ServiceState::Stopping => sd_notify::NotifyState::Stopping,
     };
     if let Err(error) = sd_notify::notify(&[state]) {
         tracing::warn!("cannot report the state of the server to the service manager: {error}");
@@ -28,4 +28,4 @@ fn report(state: State) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn report(_: State) {}
+fn report(_: ServiceState) {}

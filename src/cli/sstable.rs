@@ -22,7 +22,7 @@ pub(super) struct SstableArgs {
 #[derive(Debug, Subcommand)]
 enum SstableCommand {
     /// Print the rows of an SSTable, as JSON or for people.
-    Show(ShowArgs),
+    Show(ShowSstableArgs),
 }
 
 /// The layout of a family's cell names, where the file does not show it.
@@ -41,7 +41,7 @@ enum LayoutArg {
 }
 
 #[derive(Debug, Args)]
-struct ShowArgs {
+struct ShowSstableArgs {
     /// The Data file, such as `Standard1-5-Data.db`. Its other components must be beside it
     file: PathBuf,
     /// Print the rows as JSON: keys, names and values in hex, in one form for all releases
@@ -69,38 +69,38 @@ pub(super) fn sstable(args: &SstableArgs, types: &Types) -> Result<(), String> {
     data::run(async {
         let known = KnownTypes::of(&args.definitions, &args.file, types).await?;
         match show(args, known, types) {
-            Err(Failure::Closed) => Ok(()),
-            Err(Failure::Message(why)) => Err(why),
+            Err(ShowFailure::Closed) => Ok(()),
+            Err(ShowFailure::Message(why)) => Err(why),
             Ok(()) => Ok(()),
         }
     })
 }
 
 /// Why the output ends early.
-enum Failure {
+enum ShowFailure {
     /// The reader of the output, such as `head`, has seen enough.
     Closed,
     Message(String),
 }
 
-impl From<SstableError> for Failure {
-    fn from(error: SstableError) -> Failure {
-        Failure::Message(error.to_string())
+impl From<SstableError> for ShowFailure {
+    fn from(error: SstableError) -> ShowFailure {
+        ShowFailure::Message(error.to_string())
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
+impl From<io::Error> for ShowFailure {
+    fn from(error: io::Error) -> ShowFailure {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::Closed,
-            _ => Failure::Message(format!("cannot print it: {error}")),
+            io::ErrorKind::BrokenPipe => ShowFailure::Closed,
+            _ => ShowFailure::Message(format!("cannot print it: {error}")),
         }
     }
 }
 
-fn show(args: &ShowArgs, known: KnownTypes, types: &Types) -> Result<(), Failure> {
+fn show(args: &ShowSstableArgs, known: KnownTypes, types: &Types) -> Result<(), ShowFailure> {
     let partitioner = args.partitioner.as_deref().map(data::partitioner_named).transpose();
-    let partitioner = partitioner.map_err(Failure::Message)?;
+    let partitioner = partitioner.map_err(ShowFailure::Message)?;
     let defined = known.table().map(|table| table.layout);
     let options = TableOptions { layout: args.layout.map(layout).or(defined), partitioner };
     let (mut table, found) = TableReader::open_damaged(&args.file, &options)?;
@@ -119,12 +119,15 @@ fn show(args: &ShowArgs, known: KnownTypes, types: &Types) -> Result<(), Failure
     if let Some(text) = &args.key {
         let row_key = match text.strip_prefix("0x") {
             Some(digits) => {
-                bytes_of(digits).ok_or_else(|| Failure::Message(format!("{text} is not hex")))?.to_vec()
+                bytes_of(digits).ok_or_else(|| ShowFailure::Message(format!("{text} is not hex")))?.to_vec()
             }
             None => text.clone().into_bytes(),
         };
         if !table.seek_to_key(&row_key)? {
-            return Err(Failure::Message(format!("{} has no row with the key {text}", args.file.display())));
+            return Err(ShowFailure::Message(format!(
+                "{} has no row with the key {text}",
+                args.file.display()
+            )));
         }
     } else if let Err(error) = table.check_digest() {
         report(error, args.skip_damaged)?;
@@ -137,7 +140,7 @@ fn show(args: &ShowArgs, known: KnownTypes, types: &Types) -> Result<(), Failure
     damages += shown?;
     match damages {
         0 => Ok(()),
-        count => Err(Failure::Message(format!("{} is damaged: {count} places", args.file.display()))),
+        count => Err(ShowFailure::Message(format!("{} is damaged: {count} places", args.file.display()))),
     }
 }
 
@@ -145,8 +148,8 @@ fn show(args: &ShowArgs, known: KnownTypes, types: &Types) -> Result<(), Failure
 fn show_rows<W: Write>(
     table: &mut TableReader,
     shower: &mut Shower<W>,
-    args: &ShowArgs,
-) -> Result<u64, Failure> {
+    args: &ShowSstableArgs,
+) -> Result<u64, ShowFailure> {
     let mut damages = 0;
     loop {
         match table.next_unit() {
@@ -173,10 +176,10 @@ fn show_rows<W: Write>(
 }
 
 /// Prints damage that does not stop the output, if it may go on.
-fn report(error: SstableError, may_go_on: bool) -> Result<(), Failure> {
+fn report(error: SstableError, may_go_on: bool) -> Result<(), ShowFailure> {
     if !may_go_on {
         let hint = "use --skip-damaged to print what can be read";
-        return Err(Failure::Message(format!("{error}; {hint}")));
+        return Err(ShowFailure::Message(format!("{error}; {hint}")));
     }
     report_line!("{error}");
     Ok(())

@@ -217,14 +217,14 @@ mod tests {
     use base::marshal::Types;
 
     #[derive(Debug, Parser)]
-    struct Command {
+    struct StoreWords {
         #[command(flatten)]
         store: StoreArgs,
     }
 
     fn place(line: &str, elements: &str) -> Result<Storage, String> {
         let words = ["serve"].into_iter().chain(line.split_whitespace());
-        let args = Command::try_parse_from(words).unwrap().store;
+        let args = StoreWords::try_parse_from(words).unwrap().store;
         let file = format!("<Storage>{elements}</Storage>");
         args.place(&config::parse(&file, "a.xml", &Types::builtin()).unwrap())
     }
@@ -259,7 +259,7 @@ mod tests {
         let config = config::parse(&yaml, "cassandra.yaml", &Types::builtin()).unwrap();
         let checked = |line: &str| {
             let words = ["serve"].into_iter().chain(line.split_whitespace());
-            let args = Command::try_parse_from(words).unwrap().store;
+            let args = StoreWords::try_parse_from(words).unwrap().store;
             args.check_directories(&data, &config)
         };
         assert_eq!(checked(""), Ok(()));

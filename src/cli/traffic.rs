@@ -22,7 +22,7 @@ pub(super) struct TrafficArgs {
 #[derive(Debug, Subcommand)]
 enum TrafficCommand {
     /// Print the calls, one per line.
-    Show(ShowArgs),
+    Show(ShowRecordingArgs),
     /// Count calls by method, column family and client, with latencies.
     Stats(StatsArgs),
     /// Write a recording of the selected calls, with those that prepare their connections.
@@ -61,7 +61,7 @@ struct SelectArgs {
 }
 
 #[derive(Debug, Args)]
-struct ShowArgs {
+struct ShowRecordingArgs {
     /// The recording
     file: PathBuf,
     #[command(flatten)]
@@ -206,7 +206,7 @@ fn each_call(
     }
 }
 
-fn show(args: &ShowArgs) -> Result<(), String> {
+fn show(args: &ShowRecordingArgs) -> Result<(), String> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut left = args.limit;
     let filter = Filter { only_failed: args.failed, ..args.select.filter() };

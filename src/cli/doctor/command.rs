@@ -31,7 +31,7 @@ pub(crate) struct DoctorArgs {
 
 /// Something to look at.
 #[derive(Debug, PartialEq, Eq)]
-enum Subject<'a> {
+enum DoctorSubject<'a> {
     /// A configuration; `None` for the one that `serve` finds.
     Configuration(Option<&'a Path>),
     Directory(&'a Path),
@@ -42,20 +42,20 @@ enum Subject<'a> {
 pub(crate) fn doctor(args: &DoctorArgs, types: &Types) -> Result<(), String> {
     let mut findings = Findings::default();
     match subject_of(args)? {
-        Subject::Configuration(file) => {
+        DoctorSubject::Configuration(file) => {
             machine::check(&mut findings);
             if let Some(config) = configuration::load(file, types, &mut findings) {
                 configuration::check(&config, &mut findings);
             }
         }
-        Subject::Directory(path) => {
+        DoctorSubject::Directory(path) => {
             let config: Option<Config> = match &args.config {
                 Some(file) => configuration::load(Some(file), types, &mut findings),
                 None => None,
             };
             directory::check(path, config.as_ref(), args.verify, &mut findings);
         }
-        Subject::Server(address) => server::check(address, &mut findings)?,
+        DoctorSubject::Server(address) => server::check(address, &mut findings)?,
     }
     findings.print();
     if findings.problems() > 0 {
@@ -65,15 +65,15 @@ pub(crate) fn doctor(args: &DoctorArgs, types: &Types) -> Result<(), String> {
     Ok(())
 }
 
-fn subject_of(args: &DoctorArgs) -> Result<Subject<'_>, String> {
-    let Some(text) = &args.subject else { return Ok(Subject::Configuration(args.config.as_deref())) };
+fn subject_of(args: &DoctorArgs) -> Result<DoctorSubject<'_>, String> {
+    let Some(text) = &args.subject else { return Ok(DoctorSubject::Configuration(args.config.as_deref())) };
     let path = Path::new(text);
     let subject = if path.is_dir() {
-        Subject::Directory(path)
+        DoctorSubject::Directory(path)
     } else if path.is_file() {
-        Subject::Configuration(Some(path))
+        DoctorSubject::Configuration(Some(path))
     } else if is_address(text) {
-        Subject::Server(text)
+        DoctorSubject::Server(text)
     } else {
         return Err(format!(
             "{text:?} is neither a file nor a directory that exists, nor an address: give a configuration, a data directory, \
@@ -81,7 +81,7 @@ fn subject_of(args: &DoctorArgs) -> Result<Subject<'_>, String> {
         ));
     };
     match (&subject, &args.config) {
-        (Subject::Directory(_), _) => Ok(subject),
+        (DoctorSubject::Directory(_), _) => Ok(subject),
         _ if args.verify => {
             Err("--verify is for a directory; for that of a running server, you can also send POST \
              /verify to its admin server"
@@ -112,15 +112,15 @@ mod tests {
             verify: false,
         };
         let (path, text) = (directory.path().to_str().unwrap(), file.to_str().unwrap());
-        assert_eq!(subject_of(&args(path, Some("b.xml"))), Ok(Subject::Directory(directory.path())));
-        assert_eq!(subject_of(&args(text, None)), Ok(Subject::Configuration(Some(&file))));
-        assert_eq!(subject_of(&args("[::1]:9160", None)), Ok(Subject::Server("[::1]:9160")));
+        assert_eq!(subject_of(&args(path, Some("b.xml"))), Ok(DoctorSubject::Directory(directory.path())));
+        assert_eq!(subject_of(&args(text, None)), Ok(DoctorSubject::Configuration(Some(&file))));
+        assert_eq!(subject_of(&args("[::1]:9160", None)), Ok(DoctorSubject::Server("[::1]:9160")));
         assert!(subject_of(&args("[::1]:9160", Some("b.xml"))).unwrap_err().contains("--config"));
         for wrong in ["nothing", "host:0", ":9160", "host:port"] {
             assert!(subject_of(&args(wrong, None)).unwrap_err().contains("HOST:PORT"), "{wrong}");
         }
         let none = DoctorArgs { subject: None, config: None, verify: false };
-        assert_eq!(subject_of(&none), Ok(Subject::Configuration(None)));
+        assert_eq!(subject_of(&none), Ok(DoctorSubject::Configuration(None)));
         for args in [args(text, None), args("[::1]:9160", None)] {
             let why = subject_of(&DoctorArgs { verify: true, ..args }).unwrap_err();
             assert!(why.contains("--verify is for a directory"), "{why}");

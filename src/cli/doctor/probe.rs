@@ -26,7 +26,7 @@ const HEALTH: &[u8] = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: c
 
 /// The protocol of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Protocol {
+pub(super) enum SpokenProtocol {
     ThriftFramed,
     ThriftUnframed,
     Native,
@@ -56,30 +56,30 @@ pub(super) fn connect(address: &str) -> Result<(TcpStream, Duration), String> {
 }
 
 /// Detects the protocol of a port.
-pub(super) fn protocol_of(address: &str) -> Protocol {
+pub(super) fn protocol_of(address: &str) -> SpokenProtocol {
     let native = ask(address, OPTIONS);
     if let [first, _, _, _, opcode, ..] = native[..]
         && first & IS_ANSWER != 0
         && matches!(opcode, SUPPORTED | ERROR)
     {
-        return Protocol::Native;
+        return SpokenProtocol::Native;
     }
     let http = ask(address, HEALTH);
     if let Some(status) = status_of(&http) {
-        return Protocol::Http(status);
+        return SpokenProtocol::Http(status);
     }
     let framed = ask(address, DESCRIBE_VERSION);
     if framed.get(4..6) == Some(&[0x80, 0x01]) {
-        return Protocol::ThriftFramed;
+        return SpokenProtocol::ThriftFramed;
     }
     let unframed = ask(address, DESCRIBE_VERSION.get(4..).unwrap_or_default());
     if unframed.starts_with(&[0x80, 0x01]) {
-        return Protocol::ThriftUnframed;
+        return SpokenProtocol::ThriftUnframed;
     }
     if [&native, &http, &framed].iter().any(|answer| is_alert(answer)) || speaks_tls(address) {
-        return Protocol::Tls;
+        return SpokenProtocol::Tls;
     }
-    Protocol::Unknown
+    SpokenProtocol::Unknown
 }
 
 /// Returns the status code of an answer of HTTP.

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::finding::Findings;
-use super::probe::{self, Protocol};
+use super::probe::{self, SpokenProtocol};
 use crate::cli::data;
 use crate::cli::http_port::is_loopback;
 use base::schema::is_system_keyspace;
@@ -33,17 +33,17 @@ pub(super) fn check(address: &str, findings: &mut Findings) -> Result<(), String
         }
     }
     match probe::protocol_of(address) {
-        Protocol::ThriftFramed => check_thrift(address, Transport::Framed, findings)?,
-        Protocol::ThriftUnframed => check_thrift(address, Transport::Unframed, findings)?,
-        Protocol::Native => {
+        SpokenProtocol::ThriftFramed => check_thrift(address, Transport::Framed, findings)?,
+        SpokenProtocol::ThriftUnframed => check_thrift(address, Transport::Unframed, findings)?,
+        SpokenProtocol::Native => {
             findings.fine("it speaks the native protocol, for CQL drivers; Thrift clients need another port");
         }
-        Protocol::Http(status) => check_health(status, findings),
-        Protocol::Tls => findings.advice(
+        SpokenProtocol::Http(status) => check_health(status, findings),
+        SpokenProtocol::Tls => findings.advice(
             "it requires TLS, so nothing more was asked",
             "connect with a client that trusts the server's certificate",
         ),
-        Protocol::Unknown => findings.problem(
+        SpokenProtocol::Unknown => findings.problem(
             "it answers neither Thrift, nor the native protocol, nor HTTP",
             "something else listens there, or the server is overloaded; look at its log",
         ),

@@ -4,9 +4,9 @@ use scylla::statement::batch::{Batch, BatchType};
 
 use super::link::{Link, level, serial_level};
 use super::read::read;
-use super::shape::Shape;
-use super::table::Table;
-use super::values::Values;
+use super::shape::StatementShape;
+use super::table::PreparedTable;
+use super::values::BoundValues;
 use super::write::at_column;
 use base::model::{Cell, Change, RowColumns};
 use store::{CasAnswer, CasCommand, StoreError};
@@ -18,7 +18,7 @@ use store::{CasAnswer, CasCommand, StoreError};
 /// do not exist.
 pub(super) async fn compare_and_set(
     link: &Link,
-    table: &Table,
+    table: &PreparedTable,
     command: CasCommand,
 ) -> Result<CasAnswer, StoreError> {
     if command.expected.is_empty() {
@@ -38,7 +38,7 @@ pub(super) async fn compare_and_set(
 }
 
 /// Reads the columns that a refusal returns.
-async fn found(link: &Link, table: &Table, command: &CasCommand) -> Result<Vec<Cell>, StoreError> {
+async fn found(link: &Link, table: &PreparedTable, command: &CasCommand) -> Result<Vec<Cell>, StoreError> {
     let columns = read(link, table, &command.key, &command.read, command.serial_consistency).await?;
     match columns {
         RowColumns::Cells(cells) => Ok(cells),
@@ -49,9 +49,9 @@ async fn found(link: &Link, table: &Table, command: &CasCommand) -> Result<Vec<C
 /// Returns a batch with one statement for each column that is expected or written.
 async fn transaction(
     link: &Link,
-    table: &Table,
+    table: &PreparedTable,
     command: &CasCommand,
-) -> Result<(Batch, Vec<Values>), StoreError> {
+) -> Result<(Batch, Vec<BoundValues>), StoreError> {
     let mut batch = Batch::new(BatchType::Unlogged);
     let mut values = Vec::new();
     let changes = command.mutation.families.iter().flat_map(|family| &family.changes);
@@ -65,15 +65,16 @@ async fn transaction(
         let at = updates.iter().position(|cell| cell.name == *name);
         let new = at.map(|at| updates.swap_remove(at).value.clone());
         let new = match new {
-            Some(new) => Values::default().bytes(new),
-            None => Values::default().unset(),
+            Some(new) => BoundValues::default().bytes(new),
+            None => BoundValues::default().unset(),
         };
         values.push(at_column(new.bytes(command.key.clone()), table, None, name).bytes(expected.clone()));
-        batch.append_statement(link.prepared(table, Shape::UpdateIf).await?);
+        batch.append_statement(link.prepared(table, StatementShape::UpdateIf).await?);
     }
-    let shape = if command.expected.is_empty() { Shape::InsertIfAbsent } else { Shape::InsertNow };
+    let shape =
+        if command.expected.is_empty() { StatementShape::InsertIfAbsent } else { StatementShape::InsertNow };
     for cell in updates {
-        let key = Values::default().bytes(command.key.clone());
+        let key = BoundValues::default().bytes(command.key.clone());
         values.push(at_column(key, table, None, &cell.name).bytes(cell.value.clone()));
         batch.append_statement(link.prepared(table, shape).await?);
     }

@@ -15,7 +15,7 @@ use scylla::statement::unprepared::Statement;
 use super::cql_types::columns;
 use super::link::{Link, level, page_of, serial_level};
 use super::rows::all;
-use super::values::Values;
+use super::values::BoundValues;
 use super::{error, metadata_records};
 use base::util::limits::{PREPARED_BYTES_MAX, RESULT_BYTES_MAX};
 use store::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows, StoreError, StoreFuture};
@@ -29,9 +29,9 @@ const PAGE_ROWS: i32 = 1000;
 const BYTES_OF_A_STATEMENT: u64 = 4096;
 
 #[derive(Debug, Clone)]
-struct Weight;
+struct StatementWeight;
 
-impl Weighter<String, PreparedStatement> for Weight {
+impl Weighter<String, PreparedStatement> for StatementWeight {
     fn weight(&self, text: &String, _statement: &PreparedStatement) -> u64 {
         BYTES_OF_A_STATEMENT + 2 * text.len() as u64
     }
@@ -39,13 +39,13 @@ impl Weighter<String, PreparedStatement> for Weight {
 
 /// Prepared statements of clients, by their texts. Statements that are not used are evicted first.
 pub(super) struct ClientStatements {
-    prepared: Cache<String, PreparedStatement, Weight>,
+    prepared: Cache<String, PreparedStatement, StatementWeight>,
 }
 
 impl ClientStatements {
     pub(super) fn new() -> ClientStatements {
         let items = usize::try_from(PREPARED_BYTES_MAX / BYTES_OF_A_STATEMENT).unwrap_or(usize::MAX);
-        ClientStatements { prepared: Cache::with_weighter(items, PREPARED_BYTES_MAX, Weight) }
+        ClientStatements { prepared: Cache::with_weighter(items, PREPARED_BYTES_MAX, StatementWeight) }
     }
 
     async fn get(&self, link: &Link, text: &str) -> Result<PreparedStatement, StoreError> {
@@ -62,7 +62,7 @@ impl ClientStatements {
 /// A statement with its values and consistency levels.
 enum BoundStatement {
     Text(Statement),
-    Prepared(PreparedStatement, Values),
+    Prepared(PreparedStatement, BoundValues),
 }
 
 impl BoundStatement {
@@ -77,7 +77,7 @@ impl BoundStatement {
     fn prepared(mut statement: PreparedStatement, values: &[Bytes], levels: RemoteLevels) -> BoundStatement {
         statement.set_consistency(level(levels.consistency));
         statement.set_serial_consistency(Some(serial_level(levels.serial_consistency)));
-        let values = values.iter().fold(Values::default(), |values, value| values.bytes(value.clone()));
+        let values = values.iter().fold(BoundValues::default(), |values, value| values.bytes(value.clone()));
         BoundStatement::Prepared(statement, values)
     }
 
@@ -158,7 +158,7 @@ impl RemoteCql for ClusterStore {
 
     fn has_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, bool> {
         Box::pin(async move {
-            let values = Values::default().bytes(Bytes::copy_from_slice(name.as_bytes()));
+            let values = BoundValues::default().bytes(Bytes::copy_from_slice(name.as_bytes()));
             let text = "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?";
             Ok(!self.link.ask(text, values).await?.is_empty())
         })

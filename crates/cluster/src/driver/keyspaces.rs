@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use super::link::Link;
 use super::rows::number;
-use super::table::Table;
-use super::values::Values;
+use super::table::PreparedTable;
+use super::values::BoundValues;
 use crate::keyspace::replication;
 use crate::table::quoted;
 use base::schema::{CfDef, KeyspaceDef};
@@ -49,7 +49,7 @@ impl fmt::Display for Column {
 
 impl KnownTables {
     pub(super) async fn of(link: &Link, keyspace: &str) -> Result<KnownTables, StoreError> {
-        let name = || Values::default().bytes(Bytes::copy_from_slice(keyspace.as_bytes()));
+        let name = || BoundValues::default().bytes(Bytes::copy_from_slice(keyspace.as_bytes()));
         let columns = "SELECT table_name, column_name, kind, position, type, clustering_order FROM \
                        system_schema.columns WHERE keyspace_name = ?";
         let mut known = KnownTables::default();
@@ -86,7 +86,7 @@ impl KnownTables {
     ///
     /// # Errors
     /// `Mismatch` if a column is missing or has another type, or the table has another key.
-    pub(super) fn check(&self, table: &Table) -> Result<(), StoreError> {
+    pub(super) fn check(&self, table: &PreparedTable) -> Result<(), StoreError> {
         let Some(existing) = self.tables.get(&table.cf.name) else { return Ok(()) };
         let wanted = wanted(table);
         for (name, wanted) in &wanted {
@@ -121,7 +121,7 @@ impl KnownTables {
 }
 
 /// Returns the columns that a column family's table must have.
-fn wanted(table: &Table) -> Vec<(&'static str, Column)> {
+fn wanted(table: &PreparedTable) -> Vec<(&'static str, Column)> {
     let forms = [("column1", 0, Some(&table.outer)), ("column2", 1, table.inner.as_ref())];
     let column = |(name, of): (&'static str, &'static str)| {
         let form = forms.iter().find(|(column, ..)| *column == name);
@@ -136,7 +136,7 @@ fn wanted(table: &Table) -> Vec<(&'static str, Column)> {
     table.columns().into_iter().map(column).collect()
 }
 
-fn wrong_column(table: &Table, name: &str, wanted: &Column, found: Option<&Column>) -> StoreError {
+fn wrong_column(table: &PreparedTable, name: &str, wanted: &Column, found: Option<&Column>) -> StoreError {
     let found = found.map_or("no such column".to_owned(), Column::to_string);
     StoreError::Mismatch(format!(
         "the table {} on the cluster is not one of this column family: it must have {name} {wanted}, but has {found}. \
@@ -146,7 +146,7 @@ fn wrong_column(table: &Table, name: &str, wanted: &Column, found: Option<&Colum
 }
 
 /// Runs a query and returns its rows, with nulls as empty values.
-async fn rows_of(link: &Link, query: &str, values: Values) -> Result<Vec<Vec<Bytes>>, StoreError> {
+async fn rows_of(link: &Link, query: &str, values: BoundValues) -> Result<Vec<Vec<Bytes>>, StoreError> {
     let rows = link.ask(query, values).await?;
     Ok(rows.into_iter().map(|row| row.into_iter().map(Option::unwrap_or_default).collect()).collect())
 }
@@ -195,7 +195,7 @@ async fn create_table(
     cf: &Arc<CfDef>,
     before: Option<&Arc<CfDef>>,
 ) -> Result<(), StoreError> {
-    let table = Table::of(cf)?;
+    let table = PreparedTable::of(cf)?;
     if known.has(&cf.name) {
         known.check(&table)?;
     } else {
@@ -225,14 +225,14 @@ mod tests {
         KnownTables { tables: BTreeMap::from([(name.to_owned(), columns)]), indexed: BTreeSet::new() }
     }
 
-    fn table(comparator: &str, subcomparator: Option<&str>) -> Table {
+    fn table(comparator: &str, subcomparator: Option<&str>) -> PreparedTable {
         let types = base::marshal::Types::builtin();
         let mut cf = CfDef { comparator: types.parse(comparator).unwrap(), ..CfDef::new("Ks", "Cf") };
         if let Some(of) = subcomparator {
             let subcomparator = types.parse(of).unwrap();
             cf.column_type = base::schema::ColumnType::Super { subcomparator };
         }
-        Table::of(&Arc::new(cf)).unwrap()
+        PreparedTable::of(&Arc::new(cf)).unwrap()
     }
 
     #[test]

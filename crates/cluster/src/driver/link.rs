@@ -21,9 +21,9 @@ use super::connect_error::of_connecting;
 use super::gate::Gate;
 use super::retries::Retries;
 use super::rows::{Field, all, first, is_applied};
-use super::shape::Shape;
-use super::table::Table;
-use super::values::Values;
+use super::shape::StatementShape;
+use super::table::PreparedTable;
+use super::values::BoundValues;
 use super::{error, tls};
 use crate::limits::CLUSTER_ROWS_AT_ONCE;
 use crate::options::ClusterOptions;
@@ -132,7 +132,11 @@ impl Link {
 
     /// Returns the prepared statement of a shape for a table. If it is not prepared yet, one request prepares it and others
     /// wait.
-    pub async fn prepared(&self, table: &Table, shape: Shape) -> Result<PreparedStatement, StoreError> {
+    pub async fn prepared(
+        &self,
+        table: &PreparedTable,
+        shape: StatementShape,
+    ) -> Result<PreparedStatement, StoreError> {
         let known = || table.prepared.read().get(&shape).cloned();
         if let Some(statement) = known() {
             return Ok(statement);
@@ -169,9 +173,9 @@ impl Link {
     /// Runs a writing statement.
     pub async fn run(
         &self,
-        table: &Table,
-        shape: Shape,
-        values: Values,
+        table: &PreparedTable,
+        shape: StatementShape,
+        values: BoundValues,
         consistency: ConsistencyLevel,
     ) -> Result<(), StoreError> {
         let mut statement = self.prepared(table, shape).await?;
@@ -185,7 +189,11 @@ impl Link {
     }
 
     /// Runs a batch of statements.
-    pub async fn run_batch(&self, mut batch: Batch, values: Vec<Values>) -> Result<QueryResult, StoreError> {
+    pub async fn run_batch(
+        &self,
+        mut batch: Batch,
+        values: Vec<BoundValues>,
+    ) -> Result<QueryResult, StoreError> {
         let retries = Retries::default();
         batch.set_retry_policy(Some(Arc::new(retries.clone())));
         let _place = self.gate.pass().await?;
@@ -197,7 +205,7 @@ impl Link {
     pub async fn page(
         &self,
         statement: &PreparedStatement,
-        values: &Values,
+        values: &BoundValues,
         from: PagingState,
     ) -> Result<(QueryRowsResult, Option<PagingState>), StoreError> {
         let _place = self.gate.pass().await?;
@@ -212,18 +220,18 @@ impl Link {
     }
 
     /// Runs a conditional batch. Returns whether it was applied.
-    pub async fn transact(&self, batch: Batch, values: Vec<Values>) -> Result<bool, StoreError> {
+    pub async fn transact(&self, batch: Batch, values: Vec<BoundValues>) -> Result<bool, StoreError> {
         all(&page_of(self.run_batch(batch, values).await?)?).map(is_applied)
     }
 
     /// Returns the Java class name of the cluster's partitioner.
     pub async fn partitioner_class(&self) -> Result<String, StoreError> {
-        let rows = self.ask("SELECT partitioner FROM system.local", Values::default()).await?;
+        let rows = self.ask("SELECT partitioner FROM system.local", BoundValues::default()).await?;
         Ok(String::from_utf8_lossy(&first(rows).unwrap_or_default()).into_owned())
     }
 
     /// Runs one of the gateway's own statements at QUORUM, and returns its rows.
-    pub async fn ask(&self, text: &str, values: Values) -> Result<Vec<Vec<Field>>, StoreError> {
+    pub async fn ask(&self, text: &str, values: BoundValues) -> Result<Vec<Vec<Field>>, StoreError> {
         self.ask_at(text, values, Consistency::Quorum).await
     }
 
@@ -232,7 +240,7 @@ impl Link {
     pub async fn ask_at(
         &self,
         text: &str,
-        values: Values,
+        values: BoundValues,
         consistency: Consistency,
     ) -> Result<Vec<Vec<Field>>, StoreError> {
         let mut statement = self.own_statement(text).await?;

@@ -7,9 +7,9 @@ use scylla::response::query_result::QueryRowsResult;
 use super::link::{Link, level};
 use super::paging::Paging;
 use super::rows::{AnswerReader, FoundCell};
-use super::shape::{RowSelector, Shape};
-use super::table::Table;
-use super::values::Values;
+use super::shape::{RowSelector, StatementShape};
+use super::table::PreparedTable;
+use super::values::BoundValues;
 use base::compat::features::ConsistencyLevel;
 use base::marshal;
 use base::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SuperColumn};
@@ -28,7 +28,7 @@ const NAMES_AT_ONCE: usize = 100;
 /// `Invalid` if the result is too large.
 pub(super) async fn read(
     link: &Link,
-    table: &Table,
+    table: &PreparedTable,
     key: &Bytes,
     command: &ReadCommand,
     consistency: ConsistencyLevel,
@@ -68,8 +68,8 @@ impl GatheredColumns {
         &mut self,
         link: &Link,
         reading: AnswerReader<'_>,
-        shape: Shape,
-        values: Values,
+        shape: StatementShape,
+        values: BoundValues,
         consistency: ConsistencyLevel,
     ) -> Result<(), StoreError> {
         let mut statement = link.prepared(reading.table, shape).await?;
@@ -140,8 +140,8 @@ fn is_reversed(command: &ReadCommand) -> bool {
 }
 
 /// Returns the statements of a read with their values. Their results follow one another.
-fn slices(table: &Table, key: &Bytes, command: &ReadCommand) -> Vec<(Shape, Values)> {
-    let mut before = Values::default().bytes(key.clone());
+fn slices(table: &PreparedTable, key: &Bytes, command: &ReadCommand) -> Vec<(StatementShape, BoundValues)> {
+    let mut before = BoundValues::default().bytes(key.clone());
     let (inner, form, comparator) = match (&command.super_column, &table.inner, table.cf.subcomparator()) {
         (Some(name), Some(form), Some(comparator)) => {
             before = before.bytes(table.outer.encode(name));
@@ -149,7 +149,7 @@ fn slices(table: &Table, key: &Bytes, command: &ReadCommand) -> Vec<(Shape, Valu
         }
         _ => (false, &table.outer, &table.cf.comparator),
     };
-    let shape = |which| Shape::Slice { inner, which, is_reversed: is_reversed(command) };
+    let shape = |which| StatementShape::Slice { inner, which, is_reversed: is_reversed(command) };
     match &command.predicate {
         Predicate::Names(names) => {
             let comparator = marshal::at(&**comparator, command.behaviour.release);
@@ -191,7 +191,7 @@ mod tests {
     use base::schema::CfDef;
     use base::util::Release;
 
-    fn command(predicate: Predicate) -> (Table, ReadCommand) {
+    fn command(predicate: Predicate) -> (PreparedTable, ReadCommand) {
         let comparator = Types::builtin().parse("LongType").unwrap();
         let cf = Arc::new(CfDef { comparator, ..CfDef::new("Ks", "Cf") });
         let command = ReadCommand {
@@ -203,7 +203,7 @@ mod tests {
             gc_before: 0,
             now_s: 0,
         };
-        (Table::of(&cf).unwrap(), command)
+        (PreparedTable::of(&cf).unwrap(), command)
     }
 
     #[test]
@@ -211,12 +211,12 @@ mod tests {
         let names = (-75i64..75).rev().map(|name| Bytes::copy_from_slice(&name.to_be_bytes()));
         let (table, command) = command(Predicate::Names(names.collect()));
         let slices = slices(&table, &Bytes::from_static(b"k"), &command);
-        let shapes: Vec<Shape> = slices.iter().map(|(shape, _)| *shape).collect();
-        let several = Shape::Slice { inner: false, which: RowSelector::Several, is_reversed: false };
+        let shapes: Vec<StatementShape> = slices.iter().map(|(shape, _)| *shape).collect();
+        let several = StatementShape::Slice { inner: false, which: RowSelector::Several, is_reversed: false };
         assert_eq!(shapes, [several, several]);
         let first: Vec<Bytes> =
             (-75i64..25).map(|name| Bytes::copy_from_slice(&name.to_be_bytes())).collect();
-        assert_eq!(slices[0].1, Values::default().bytes(Bytes::from_static(b"k")).list(&first));
+        assert_eq!(slices[0].1, BoundValues::default().bytes(Bytes::from_static(b"k")).list(&first));
     }
 
     #[test]
@@ -225,6 +225,9 @@ mod tests {
         let range = SliceRange { start: long(9), finish: long(2), reversed: true, count: 1 };
         let (table, command) = command(Predicate::Range(range));
         let (_, values) = slices(&table, &Bytes::from_static(b"k"), &command).remove(0);
-        assert_eq!(values, Values::default().bytes(Bytes::from_static(b"k")).bytes(long(2)).bytes(long(9)));
+        assert_eq!(
+            values,
+            BoundValues::default().bytes(Bytes::from_static(b"k")).bytes(long(2)).bytes(long(9))
+        );
     }
 }

@@ -39,17 +39,20 @@ impl Retries {
 
 impl RetryPolicy for Retries {
     fn new_session(&self) -> Box<dyn RetrySession> {
-        Box::new(Attempts { usual: DefaultRetrySession::new(), may_be_applied: self.may_be_applied.clone() })
+        Box::new(RetriedAttempts {
+            usual: DefaultRetrySession::new(),
+            may_be_applied: self.may_be_applied.clone(),
+        })
     }
 }
 
 /// The attempts of one request.
-struct Attempts {
+struct RetriedAttempts {
     usual: DefaultRetrySession,
     may_be_applied: Arc<AtomicBool>,
 }
 
-impl RetrySession for Attempts {
+impl RetrySession for RetriedAttempts {
     fn decide_should_retry(&mut self, request: RequestInfo) -> RetryDecision {
         if is_not_begun(request.error) {
             return RetryDecision::RetryNextTarget(None);

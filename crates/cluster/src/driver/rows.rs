@@ -4,7 +4,7 @@ use bytes::Bytes;
 use scylla::deserialize::row::ColumnIterator;
 use scylla::response::query_result::QueryRowsResult;
 
-use super::table::Table;
+use super::table::PreparedTable;
 use base::model::{Cell, CellKind};
 use store::StoreError;
 
@@ -24,7 +24,7 @@ pub(super) struct FoundCell {
 /// Decodes the rows of a result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AnswerReader<'a> {
-    pub table: &'a Table,
+    pub table: &'a PreparedTable,
     /// Whether the row's key is the first value.
     pub has_key: bool,
     /// The current second, to which the remaining time to live is added.

@@ -8,31 +8,31 @@ use super::link::{Link, level};
 use super::paging::Paging;
 use super::read::{GatheredColumns, charge_page, read};
 use super::rows::{AnswerReader, keys};
-use super::shape::{Ring, RingEnd, Shape};
-use super::table::Table;
+use super::shape::{Ring, RingEnd, StatementShape};
+use super::table::PreparedTable;
 use super::token::token_value;
-use super::values::Values;
+use super::values::BoundValues;
 use base::compat::features::ConsistencyLevel;
 use base::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row};
 use base::partitioner::Partitioner;
 use store::{IndexLookup, StoreError, within_limit};
 
 /// A range of the ring, with the keys or tokens of its bounds.
-struct RingRange {
+struct BoundedRange {
     ring: Ring,
-    values: Values,
+    values: BoundValues,
 }
 
 /// Reads rows of a table.
 #[derive(Clone, Copy)]
-pub(super) struct Scan<'a> {
+pub(super) struct RingScan<'a> {
     pub link: &'a Link,
-    pub table: &'a Table,
+    pub table: &'a PreparedTable,
     pub partitioner: &'a dyn Partitioner,
     pub consistency: ConsistencyLevel,
 }
 
-impl Scan<'_> {
+impl RingScan<'_> {
     /// Returns the rows of a range that have live columns, each with the selected columns.
     pub(super) async fn rows(&self, command: &RangeCommand) -> Result<Vec<Row>, StoreError> {
         let mut found = Vec::new();
@@ -54,10 +54,12 @@ impl Scan<'_> {
     pub(super) async fn indexed_keys(&self, lookup: &IndexLookup) -> Result<Vec<Bytes>, StoreError> {
         let mut found = Vec::new();
         for range in self.ring_ranges(&lookup.bounds, &lookup.read)? {
-            let values =
-                Values::default().bytes(lookup.value.clone()).bytes(self.table.outer.encode(&lookup.column));
-            let values = Values(values.0.into_iter().chain(range.values.0).collect());
-            self.add_keys(Shape::IndexedKeys(range.ring), &values, lookup.max_keys, &mut found).await?;
+            let values = BoundValues::default()
+                .bytes(lookup.value.clone())
+                .bytes(self.table.outer.encode(&lookup.column));
+            let values = BoundValues(values.0.into_iter().chain(range.values.0).collect());
+            self.add_keys(StatementShape::IndexedKeys(range.ring), &values, lookup.max_keys, &mut found)
+                .await?;
         }
         found.truncate(lookup.max_keys);
         Ok(found)
@@ -81,13 +83,13 @@ impl Scan<'_> {
 
     async fn add_whole_rows(
         &self,
-        range: RingRange,
+        range: BoundedRange,
         room: usize,
         limit: Option<i32>,
         command: &RangeCommand,
         found: &mut Vec<Row>,
     ) -> Result<(), StoreError> {
-        let shape = Shape::Rows { ring: range.ring, is_limited: limit.is_some() };
+        let shape = StatementShape::Rows { ring: range.ring, is_limited: limit.is_some() };
         let mut statement = self.link.prepared(self.table, shape).await?;
         statement.set_consistency(level(self.consistency));
         let per_row = limit.map_or(usize::MAX, |limit| limit.unsigned_abs() as usize);
@@ -135,12 +137,12 @@ impl Scan<'_> {
     /// Reads row by row: rows without selected columns must be returned too, and one statement would not return them.
     async fn add_rows_by_key(
         &self,
-        range: RingRange,
+        range: BoundedRange,
         room: usize,
         command: &RangeCommand,
         found: &mut Vec<Row>,
     ) -> Result<(), StoreError> {
-        let mut statement = self.link.prepared(self.table, Shape::Keys(range.ring)).await?;
+        let mut statement = self.link.prepared(self.table, StatementShape::Keys(range.ring)).await?;
         statement.set_consistency(level(self.consistency));
         let mut paging = Paging::of(room);
         let until = found.len() + room;
@@ -170,8 +172,8 @@ impl Scan<'_> {
     /// Appends the keys that a statement returns, until there are `max_keys`.
     async fn add_keys(
         &self,
-        shape: Shape,
-        values: &Values,
+        shape: StatementShape,
+        values: &BoundValues,
         max_keys: usize,
         found: &mut Vec<Bytes>,
     ) -> Result<(), StoreError> {
@@ -193,14 +195,16 @@ impl Scan<'_> {
     }
 
     /// The ring_ranges that bounds mean, in the order in which they are read.
-    fn ring_ranges(&self, bounds: &Bounds, read: &ReadCommand) -> Result<Vec<RingRange>, StoreError> {
+    fn ring_ranges(&self, bounds: &Bounds, read: &ReadCommand) -> Result<Vec<BoundedRange>, StoreError> {
         let token = |token: &[u8]| token_value(self.partitioner, token);
         let one = |from: Option<(RingEnd, Bytes)>, to: Option<(RingEnd, Bytes)>| {
             let end = |end: &Option<(RingEnd, Bytes)>| end.as_ref().map_or(RingEnd::Open, |(end, _)| *end);
             let ring = Ring { from: end(&from), to: end(&to) };
-            let values =
-                from.into_iter().chain(to).fold(Values::default(), |values, (_, value)| values.bytes(value));
-            RingRange { ring, values }
+            let values = from
+                .into_iter()
+                .chain(to)
+                .fold(BoundValues::default(), |values, (_, value)| values.bytes(value));
+            BoundedRange { ring, values }
         };
         let key = |key: &Bytes| (!key.is_empty()).then(|| (RingEnd::Key, key.clone()));
         Ok(match bounds {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::table::Table;
+use super::table::PreparedTable;
 
 /// Selects rows of a partition by their names at one level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,7 +34,7 @@ pub struct Ring {
 
 /// A kind of statement on a table, without values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Shape {
+pub enum StatementShape {
     /// Writes a column.
     Insert { expires: bool },
     /// Adds to a counter.
@@ -59,19 +59,22 @@ pub enum Shape {
     InsertNow,
 }
 
-impl Shape {
+impl StatementShape {
     /// Returns whether running the statement twice has the same result as running it once.
-    pub fn is_idempotent(self, table: &Table) -> bool {
+    pub fn is_idempotent(self, table: &PreparedTable) -> bool {
         match self {
-            Shape::Add | Shape::UpdateIf | Shape::InsertIfAbsent | Shape::InsertNow => false,
+            StatementShape::Add
+            | StatementShape::UpdateIf
+            | StatementShape::InsertIfAbsent
+            | StatementShape::InsertNow => false,
             // Statements on counters have no timestamp, so a second deletion would delete later writes too.
-            Shape::DeleteRow | Shape::Delete { .. } => !table.is_counter,
+            StatementShape::DeleteRow | StatementShape::Delete { .. } => !table.is_counter,
             _ => true,
         }
     }
 
     /// Returns the statement's text.
-    pub fn text(self, table: &Table) -> String {
+    pub fn text(self, table: &PreparedTable) -> String {
         let name = &table.quoted_name;
         let timestamp = if table.is_counter { "" } else { " USING TIMESTAMP ?" };
         let names = if table.inner.is_some() { "column1, column2" } else { "column1" };
@@ -82,22 +85,22 @@ impl Shape {
             "key = ? AND column1 = ?"
         };
         match self {
-            Shape::Insert { expires } => {
+            StatementShape::Insert { expires } => {
                 let ttl = if expires { " AND TTL ?" } else { "" };
                 format!(
                     "INSERT INTO {name} (key, {names}, value) VALUES (?, {marks}, ?) USING TIMESTAMP ?{ttl}"
                 )
             }
-            Shape::Add => format!("UPDATE {name} SET value = value + ? WHERE {one}"),
-            Shape::DeleteRow => format!("DELETE FROM {name}{timestamp} WHERE key = ?"),
-            Shape::Delete { inner, which } => {
+            StatementShape::Add => format!("UPDATE {name} SET value = value + ? WHERE {one}"),
+            StatementShape::DeleteRow => format!("DELETE FROM {name}{timestamp} WHERE key = ?"),
+            StatementShape::Delete { inner, which } => {
                 // If its row were deleted, a counter would continue from its old total at the next addition.
                 let is_counter =
                     table.is_counter && which == RowSelector::One && inner == table.inner.is_some();
                 let what = if is_counter { "value " } else { "" };
                 format!("DELETE {what}FROM {name}{timestamp} WHERE {}", name_condition(table, inner, which))
             }
-            Shape::Slice { inner, which, is_reversed } => {
+            StatementShape::Slice { inner, which, is_reversed } => {
                 let order = order(table, is_reversed);
                 format!(
                     "SELECT {} FROM {name} WHERE {}{order}",
@@ -105,10 +108,10 @@ impl Shape {
                     name_condition(table, inner, which)
                 )
             }
-            Shape::Keys(ring) => {
+            StatementShape::Keys(ring) => {
                 format!("SELECT DISTINCT key FROM {name}{}", ring_condition(ring, " WHERE "))
             }
-            Shape::Rows { ring, is_limited } => {
+            StatementShape::Rows { ring, is_limited } => {
                 let limit = if is_limited { " PER PARTITION LIMIT ?" } else { "" };
                 format!(
                     "SELECT key, {} FROM {name}{}{limit}",
@@ -116,21 +119,23 @@ impl Shape {
                     ring_condition(ring, " WHERE ")
                 )
             }
-            Shape::IndexedKeys(ring) => {
+            StatementShape::IndexedKeys(ring) => {
                 let range = ring_condition(ring, " AND ");
                 format!("SELECT key FROM {name} WHERE value = ? AND column1 = ?{range} ALLOW FILTERING")
             }
-            Shape::UpdateIf => format!("UPDATE {name} SET value = ? WHERE {one} IF value = ?"),
-            Shape::InsertIfAbsent => {
+            StatementShape::UpdateIf => format!("UPDATE {name} SET value = ? WHERE {one} IF value = ?"),
+            StatementShape::InsertIfAbsent => {
                 format!("INSERT INTO {name} (key, {names}, value) VALUES (?, {marks}, ?) IF NOT EXISTS")
             }
-            Shape::InsertNow => format!("INSERT INTO {name} (key, {names}, value) VALUES (?, {marks}, ?)"),
+            StatementShape::InsertNow => {
+                format!("INSERT INTO {name} (key, {names}, value) VALUES (?, {marks}, ?)")
+            }
         }
     }
 }
 
 /// Returns the condition that selects names of a row. Bounds are in the order of the column.
-fn name_condition(table: &Table, inner: bool, which: RowSelector) -> String {
+fn name_condition(table: &PreparedTable, inner: bool, which: RowSelector) -> String {
     let (before, column) =
         if inner { ("key = ? AND column1 = ?", "column2") } else { ("key = ?", "column1") };
     let mut text = before.to_owned();
@@ -153,7 +158,7 @@ fn name_condition(table: &Table, inner: bool, which: RowSelector) -> String {
 }
 
 /// Returns the ORDER BY of a reversed read: each column in the reverse of its own order.
-fn order(table: &Table, is_reversed: bool) -> String {
+fn order(table: &PreparedTable, is_reversed: bool) -> String {
     if !is_reversed {
         return String::new();
     }

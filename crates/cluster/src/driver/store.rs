@@ -10,10 +10,10 @@ use super::cql::ClientStatements;
 use super::keyspaces::{self, KnownTables};
 use super::link::Link;
 use super::metadata_records::{MetadataRecords, TablesLock};
-use super::scan::Scan;
+use super::scan::RingScan;
 use super::splits::splits;
-use super::table::Table;
-use super::tables::Tables;
+use super::table::PreparedTable;
+use super::tables::PreparedTables;
 use super::write::MutationWriter;
 use super::{cas, read};
 use crate::keyspace::{self, map};
@@ -38,7 +38,7 @@ pub struct ClusterStore {
     pub(super) link: Link,
     /// Prepared statements of clients.
     pub(super) statements: ClientStatements,
-    tables: Tables,
+    tables: PreparedTables,
     records: MetadataRecords,
     partitioner: PartitionerRef,
     clock: Arc<Clock>,
@@ -80,7 +80,7 @@ impl ClusterStore {
         Ok(ClusterStore {
             link,
             statements: ClientStatements::new(),
-            tables: Tables::default(),
+            tables: PreparedTables::default(),
             records: MetadataRecords::default(),
             partitioner,
             clock,
@@ -94,8 +94,8 @@ impl ClusterStore {
         MutationWriter { link: &self.link, tables: &self.tables, behaviour, now_s, consistency }
     }
 
-    fn scan_of<'a>(&'a self, table: &'a Table, consistency: ConsistencyLevel) -> Scan<'a> {
-        Scan { link: &self.link, table, partitioner: &*self.partitioner, consistency }
+    fn scan_of<'a>(&'a self, table: &'a PreparedTable, consistency: ConsistencyLevel) -> RingScan<'a> {
+        RingScan { link: &self.link, table, partitioner: &*self.partitioner, consistency }
     }
 
     /// Returns whether the cluster lacks the table of a column family that is new to this gateway.
@@ -223,11 +223,11 @@ impl Store for ClusterStore {
                 self.records.change(&self.link, change.records).await?;
             }
             for cf in change.truncated.iter().filter(|cf| !cf.is_index()) {
-                self.link.truncate(&Table::of(cf)?.quoted_name).await?;
+                self.link.truncate(&PreparedTable::of(cf)?.quoted_name).await?;
             }
             for cf in change.dropped.iter().filter(|cf| !cf.is_index()) {
                 self.tables.forget(cf);
-                let statement = format!("DROP TABLE IF EXISTS {}", Table::of(cf)?.quoted_name);
+                let statement = format!("DROP TABLE IF EXISTS {}", PreparedTable::of(cf)?.quoted_name);
                 self.change_tables(self.link.define(&statement)).await?;
             }
             Ok(())

@@ -7,30 +7,30 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use scylla::statement::prepared::PreparedStatement;
 
-use super::shape::Shape;
+use super::shape::StatementShape;
 use crate::table::{ClusterTable, quoted};
 use base::schema::CfDef;
 use store::StoreError;
 
 /// A table, and its prepared statements.
 #[derive(Debug)]
-pub struct Table {
+pub struct PreparedTable {
     definition: ClusterTable,
     pub is_counter: bool,
     /// The statements that [`Link`](super::link::Link) has prepared.
-    pub prepared: RwLock<HashMap<Shape, PreparedStatement>>,
+    pub prepared: RwLock<HashMap<StatementShape, PreparedStatement>>,
     /// Locked while a statement is prepared, so that requests do not prepare it at the same time.
     pub preparing: tokio::sync::Mutex<()>,
 }
 
-impl Table {
+impl PreparedTable {
     /// Returns the table of a column family.
     ///
     /// # Errors
     /// `Mismatch` if a cluster cannot store the column family.
-    pub fn of(cf: &Arc<CfDef>) -> Result<Table, StoreError> {
+    pub fn of(cf: &Arc<CfDef>) -> Result<PreparedTable, StoreError> {
         let definition = ClusterTable::of(cf)?;
-        Ok(Table {
+        Ok(PreparedTable {
             definition,
             is_counter: cf.is_counter(),
             prepared: RwLock::default(),
@@ -54,7 +54,7 @@ impl Table {
     }
 }
 
-impl Deref for Table {
+impl Deref for PreparedTable {
     type Target = ClusterTable;
 
     fn deref(&self) -> &ClusterTable {
@@ -80,14 +80,14 @@ mod tests {
         let utf8 = Types::builtin().parse("UTF8Type").unwrap();
         cf.column_type = ColumnType::Super { subcomparator: utf8.clone() };
         cf.default_validator = utf8;
-        let table = Table::of(&Arc::new(cf)).unwrap();
+        let table = PreparedTable::of(&Arc::new(cf)).unwrap();
         assert_eq!(
             table.definition(Some(Uuid::nil())),
             "CREATE TABLE IF NOT EXISTS \"Ks\".\"Cf\" (key blob, column1 timeuuid, column2 text, value text, PRIMARY \
              KEY (key, column1, column2)) WITH CLUSTERING ORDER BY (column1 DESC, column2 ASC) AND gc_grace_seconds \
              = 864000 AND id = '00000000-0000-0000-0000-000000000000'"
         );
-        let slice = Shape::Slice {
+        let slice = StatementShape::Slice {
             inner: false,
             which: RowSelector::Range { from: true, to: false },
             is_reversed: true,
@@ -103,26 +103,26 @@ mod tests {
     fn a_counter_has_no_timestamps() {
         let mut cf = family("UTF8Type");
         cf.default_validator = Types::builtin().parse("CounterColumnType").unwrap();
-        let table = Table::of(&Arc::new(cf)).unwrap();
-        assert_eq!(Shape::DeleteRow.text(&table), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
-        let delete = |which| Shape::Delete { inner: false, which }.text(&table);
+        let table = PreparedTable::of(&Arc::new(cf)).unwrap();
+        assert_eq!(StatementShape::DeleteRow.text(&table), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
+        let delete = |which| StatementShape::Delete { inner: false, which }.text(&table);
         assert_eq!(delete(RowSelector::One), "DELETE value FROM \"Ks\".\"Cf\" WHERE key = ? AND column1 = ?");
         let all = RowSelector::Range { from: false, to: false };
         assert_eq!(delete(all), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
-        assert!(!Shape::DeleteRow.is_idempotent(&table));
-        assert!(!Shape::Add.is_idempotent(&table));
+        assert!(!StatementShape::DeleteRow.is_idempotent(&table));
+        assert!(!StatementShape::Add.is_idempotent(&table));
         assert_eq!(
-            Shape::Add.text(&table),
+            StatementShape::Add.text(&table),
             "UPDATE \"Ks\".\"Cf\" SET value = value + ? WHERE key = ? AND column1 = ?"
         );
     }
 
     #[test]
     fn a_range_of_the_ring_is_selected_by_tokens() {
-        let table = Table::of(&Arc::new(family("BytesType"))).unwrap();
+        let table = PreparedTable::of(&Arc::new(family("BytesType"))).unwrap();
         let ring = Ring { from: RingEnd::Key, to: RingEnd::Token };
         assert_eq!(
-            Shape::Keys(ring).text(&table),
+            StatementShape::Keys(ring).text(&table),
             "SELECT DISTINCT key FROM \"Ks\".\"Cf\" WHERE token(key) >= token(?) AND token(key) <= ?"
         );
     }

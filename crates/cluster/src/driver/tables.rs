@@ -5,24 +5,24 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-use super::table::Table;
+use super::table::PreparedTable;
 use base::schema::CfDef;
 use store::StoreError;
 
 /// The tables that have been used, by keyspace and name.
 #[derive(Debug, Default)]
-pub(super) struct Tables {
-    by_name: RwLock<HashMap<String, HashMap<String, Arc<Table>>>>,
+pub(super) struct PreparedTables {
+    by_name: RwLock<HashMap<String, HashMap<String, Arc<PreparedTable>>>>,
 }
 
-impl Tables {
+impl PreparedTables {
     /// Returns the table of a column family with this definition.
-    pub(super) fn of(&self, cf: &Arc<CfDef>) -> Result<Arc<Table>, StoreError> {
+    pub(super) fn of(&self, cf: &Arc<CfDef>) -> Result<Arc<PreparedTable>, StoreError> {
         let known = self.by_name.read().get(&cf.keyspace).and_then(|tables| tables.get(&cf.name)).cloned();
         if let Some(table) = known.filter(|table| Arc::ptr_eq(&table.cf, cf)) {
             return Ok(table);
         }
-        let table = Arc::new(Table::of(cf)?);
+        let table = Arc::new(PreparedTable::of(cf)?);
         let mut tables = self.by_name.write();
         tables.entry(cf.keyspace.clone()).or_default().insert(cf.name.clone(), table.clone());
         Ok(table)

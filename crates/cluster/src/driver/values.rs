@@ -7,7 +7,7 @@ use scylla::serialize::writers::RowWriter;
 
 /// A value of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum BoundValue {
     Bytes(Bytes),
     Long(i64),
     Int(i32),
@@ -17,36 +17,36 @@ pub enum Value {
 
 /// The values of a statement, in the order of its markers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Values(pub Vec<Value>);
+pub struct BoundValues(pub Vec<BoundValue>);
 
-impl Values {
+impl BoundValues {
     #[must_use]
-    pub fn bytes(mut self, bytes: Bytes) -> Values {
-        self.0.push(Value::Bytes(bytes));
+    pub fn bytes(mut self, bytes: Bytes) -> BoundValues {
+        self.0.push(BoundValue::Bytes(bytes));
         self
     }
 
     #[must_use]
-    pub fn long(mut self, number: i64) -> Values {
-        self.0.push(Value::Long(number));
+    pub fn long(mut self, number: i64) -> BoundValues {
+        self.0.push(BoundValue::Long(number));
         self
     }
 
     #[must_use]
-    pub fn int(mut self, number: i32) -> Values {
-        self.0.push(Value::Int(number));
+    pub fn int(mut self, number: i32) -> BoundValues {
+        self.0.push(BoundValue::Int(number));
         self
     }
 
     #[must_use]
-    pub fn unset(mut self) -> Values {
-        self.0.push(Value::Unset);
+    pub fn unset(mut self) -> BoundValues {
+        self.0.push(BoundValue::Unset);
         self
     }
 
     /// Appends a list for the marker of an IN.
     #[must_use]
-    pub fn list(mut self, items: &[Bytes]) -> Values {
+    pub fn list(mut self, items: &[Bytes]) -> BoundValues {
         let length = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX).to_be_bytes();
         let mut list = Vec::with_capacity(4 + items.iter().map(|item| 4 + item.len()).sum::<usize>());
         list.extend(length(items.len()));
@@ -54,12 +54,12 @@ impl Values {
             list.extend(length(item.len()));
             list.extend_from_slice(item);
         }
-        self.0.push(Value::Bytes(list.into()));
+        self.0.push(BoundValue::Bytes(list.into()));
         self
     }
 }
 
-impl SerializeRow for Values {
+impl SerializeRow for BoundValues {
     fn serialize(
         &self,
         _context: &RowSerializationContext<'_>,
@@ -68,10 +68,10 @@ impl SerializeRow for Values {
         for value in &self.0 {
             let cell = writer.make_cell_writer();
             let set = match value {
-                Value::Bytes(bytes) => cell.set_value(bytes),
-                Value::Long(number) => cell.set_value(&number.to_be_bytes()),
-                Value::Int(number) => cell.set_value(&number.to_be_bytes()),
-                Value::Unset => Ok(cell.set_unset()),
+                BoundValue::Bytes(bytes) => cell.set_value(bytes),
+                BoundValue::Long(number) => cell.set_value(&number.to_be_bytes()),
+                BoundValue::Int(number) => cell.set_value(&number.to_be_bytes()),
+                BoundValue::Unset => Ok(cell.set_unset()),
             };
             set.map_err(SerializationError::new)?;
         }
@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn a_list_has_its_length_and_items_with_lengths() {
-        let values = Values::default().list(&[Bytes::from_static(b"a"), Bytes::from_static(b"")]);
+        let values = BoundValues::default().list(&[Bytes::from_static(b"a"), Bytes::from_static(b"")]);
         let expected = [0, 0, 0, 2, 0, 0, 0, 1, b'a', 0, 0, 0, 0];
-        assert_eq!(values.0, [Value::Bytes(Bytes::copy_from_slice(&expected))]);
+        assert_eq!(values.0, [BoundValue::Bytes(Bytes::copy_from_slice(&expected))]);
     }
 }

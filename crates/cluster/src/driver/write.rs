@@ -21,10 +21,10 @@ use futures_util::StreamExt;
 use scylla::statement::batch::{Batch, BatchType};
 
 use super::link::{Link, level};
-use super::shape::{RowSelector, Shape};
-use super::table::Table;
-use super::tables::Tables;
-use super::values::Values;
+use super::shape::{RowSelector, StatementShape};
+use super::table::PreparedTable;
+use super::tables::PreparedTables;
+use super::values::BoundValues;
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
 use base::marshal;
@@ -37,17 +37,17 @@ const STEPS_AT_ONCE: usize = 65_000;
 const LATE_S: i32 = 2;
 
 /// A statement on a table, with its values.
-pub(super) struct Step {
-    pub table: Arc<Table>,
-    pub shape: Shape,
-    pub values: Values,
+pub(super) struct StatementStep {
+    pub table: Arc<PreparedTable>,
+    pub shape: StatementShape,
+    pub values: BoundValues,
 }
 
 /// Runs mutations as statements, at one consistency level.
 #[derive(Clone, Copy)]
 pub(super) struct MutationWriter<'a> {
     pub link: &'a Link,
-    pub tables: &'a Tables,
+    pub tables: &'a PreparedTables,
     pub behaviour: &'a Behaviour,
     pub now_s: i32,
     pub consistency: ConsistencyLevel,
@@ -86,7 +86,7 @@ impl MutationWriter<'_> {
         let mut steps = Vec::new();
         self.add_steps(mutation, &mut steps)?;
         // A batch cannot have both counters and other columns.
-        let (counts, others): (Vec<Step>, Vec<Step>) =
+        let (counts, others): (Vec<StatementStep>, Vec<StatementStep>) =
             steps.into_iter().partition(|step| step.table.is_counter);
         self.run_together(others, BatchType::Unlogged).await?;
         self.run_together(counts, BatchType::Counter).await
@@ -94,7 +94,7 @@ impl MutationWriter<'_> {
 
     /// Runs steps as one batch. If there are too many for a batch, they run as several batches one after another,
     /// unless the batch is logged.
-    async fn run_together(&self, mut steps: Vec<Step>, kind: BatchType) -> Result<(), StoreError> {
+    async fn run_together(&self, mut steps: Vec<StatementStep>, kind: BatchType) -> Result<(), StoreError> {
         while steps.len() > STEPS_AT_ONCE && kind != BatchType::Logged {
             let later = steps.split_off(STEPS_AT_ONCE);
             self.run_batch(steps, kind).await?;
@@ -103,7 +103,7 @@ impl MutationWriter<'_> {
         self.run_batch(steps, kind).await
     }
 
-    async fn run_batch(&self, steps: Vec<Step>, kind: BatchType) -> Result<(), StoreError> {
+    async fn run_batch(&self, steps: Vec<StatementStep>, kind: BatchType) -> Result<(), StoreError> {
         if steps.len() < 2 {
             for step in steps {
                 self.link.run(&step.table, step.shape, step.values, self.consistency).await?;
@@ -124,7 +124,7 @@ impl MutationWriter<'_> {
         Ok(())
     }
 
-    fn add_steps(&self, mutation: Mutation, steps: &mut Vec<Step>) -> Result<(), StoreError> {
+    fn add_steps(&self, mutation: Mutation, steps: &mut Vec<StatementStep>) -> Result<(), StoreError> {
         let Mutation { key, families } = mutation;
         for CfMutation { cf, changes } in families {
             let table = self.tables.of(&cf)?;
@@ -136,41 +136,58 @@ impl MutationWriter<'_> {
                     }
                     Change::DeleteRow { deletion } => {
                         let values = deletion_values(&table, deletion).bytes(key.clone());
-                        Some((Shape::DeleteRow, values))
+                        Some((StatementShape::DeleteRow, values))
                     }
                     Change::DeleteRange(range) => self.range(&table, &key, &range),
                 };
-                steps.extend(statement.map(|(shape, values)| Step { table: table.clone(), shape, values }));
+                steps.extend(statement.map(|(shape, values)| StatementStep {
+                    table: table.clone(),
+                    shape,
+                    values,
+                }));
             }
         }
         Ok(())
     }
 
-    fn cell(&self, table: &Table, key: &Bytes, super_column: Option<Bytes>, cell: Cell) -> (Shape, Values) {
-        let at =
-            |values: Values| at_column(values.bytes(key.clone()), table, super_column.as_ref(), &cell.name);
+    fn cell(
+        &self,
+        table: &PreparedTable,
+        key: &Bytes,
+        super_column: Option<Bytes>,
+        cell: Cell,
+    ) -> (StatementShape, BoundValues) {
+        let at = |values: BoundValues| {
+            at_column(values.bytes(key.clone()), table, super_column.as_ref(), &cell.name)
+        };
         match cell.kind {
             CellKind::Increment | CellKind::Counter => {
-                (Shape::Add, at(Values::default().long(cell.count().unwrap_or_default())))
+                (StatementShape::Add, at(BoundValues::default().long(cell.count().unwrap_or_default())))
             }
             CellKind::Live => {
-                let values = at(Values::default()).bytes(cell.value.clone()).long(cell.timestamp);
-                (Shape::Insert { expires: false }, values)
+                let values = at(BoundValues::default()).bytes(cell.value.clone()).long(cell.timestamp);
+                (StatementShape::Insert { expires: false }, values)
             }
             CellKind::Expiring { ttl_s, expires_at_s } => {
                 let left = time_left(ttl_s, expires_at_s, self.now_s);
                 if left <= 0 {
                     return (delete_shape(table), at(timestamp_values(table, cell.timestamp)));
                 }
-                let values = at(Values::default()).bytes(cell.value.clone()).long(cell.timestamp).int(left);
-                (Shape::Insert { expires: true }, values)
+                let values =
+                    at(BoundValues::default()).bytes(cell.value.clone()).long(cell.timestamp).int(left);
+                (StatementShape::Insert { expires: true }, values)
             }
             CellKind::Deleted { .. } => (delete_shape(table), at(timestamp_values(table, cell.timestamp))),
         }
     }
 
     /// Returns the deletion of a range of names. `None` if its start is after its end.
-    fn range(&self, table: &Table, key: &Bytes, range: &RangeTombstone) -> Option<(Shape, Values)> {
+    fn range(
+        &self,
+        table: &PreparedTable,
+        key: &Bytes,
+        range: &RangeTombstone,
+    ) -> Option<(StatementShape, BoundValues)> {
         let mut values = deletion_values(table, range.deletion).bytes(key.clone());
         let (form, comparator, inner) = match (&range.super_column, &table.inner, table.cf.subcomparator()) {
             (Some(name), Some(form), Some(comparator)) => {
@@ -187,13 +204,18 @@ impl MutationWriter<'_> {
         for bound in [&range.start, &range.finish].into_iter().filter(|bound| !bound.is_empty()) {
             values = values.bytes(form.encode(bound));
         }
-        Some((Shape::Delete { inner, which: RowSelector::Range { from, to } }, values))
+        Some((StatementShape::Delete { inner, which: RowSelector::Range { from, to } }, values))
     }
 }
 
-fn delete_super(table: &Table, key: &Bytes, name: &Bytes, deletion: DeletionTime) -> (Shape, Values) {
+fn delete_super(
+    table: &PreparedTable,
+    key: &Bytes,
+    name: &Bytes,
+    deletion: DeletionTime,
+) -> (StatementShape, BoundValues) {
     let values = deletion_values(table, deletion).bytes(key.clone()).bytes(table.outer.encode(name));
-    (Shape::Delete { inner: false, which: RowSelector::One }, values)
+    (StatementShape::Delete { inner: false, which: RowSelector::One }, values)
 }
 
 /// Returns the remaining time to live in seconds: all of it for a client's write, and less for a copied cell that was
@@ -204,12 +226,17 @@ fn time_left(ttl_s: i32, expires_at_s: i32, now_s: i32) -> i32 {
 }
 
 /// Returns the statement that deletes one column.
-fn delete_shape(table: &Table) -> Shape {
-    Shape::Delete { inner: table.inner.is_some(), which: RowSelector::One }
+fn delete_shape(table: &PreparedTable) -> StatementShape {
+    StatementShape::Delete { inner: table.inner.is_some(), which: RowSelector::One }
 }
 
 /// Appends the names of a column to values.
-pub(super) fn at_column(values: Values, table: &Table, super_column: Option<&Bytes>, name: &Bytes) -> Values {
+pub(super) fn at_column(
+    values: BoundValues,
+    table: &PreparedTable,
+    super_column: Option<&Bytes>,
+    name: &Bytes,
+) -> BoundValues {
     match &table.inner {
         Some(inner) => {
             let holder = super_column.map(|name| table.outer.encode(name)).unwrap_or_default();
@@ -220,13 +247,13 @@ pub(super) fn at_column(values: Values, table: &Table, super_column: Option<&Byt
 }
 
 /// Returns values that begin with the timestamp of a deletion.
-fn deletion_values(table: &Table, deletion: DeletionTime) -> Values {
+fn deletion_values(table: &PreparedTable, deletion: DeletionTime) -> BoundValues {
     timestamp_values(table, deletion.marked_for_delete_at)
 }
 
 /// Returns values that begin with a timestamp. Statements on counters have none.
-fn timestamp_values(table: &Table, timestamp: i64) -> Values {
-    if table.is_counter { Values::default() } else { Values::default().long(timestamp) }
+fn timestamp_values(table: &PreparedTable, timestamp: i64) -> BoundValues {
+    if table.is_counter { BoundValues::default() } else { BoundValues::default().long(timestamp) }
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ impl CliScriptError {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum CliToken {
     /// Letters, digits, underscores and hyphens, with a letter or digit first.
     Word(String),
     /// A text in quotes, without them.
@@ -46,13 +46,15 @@ pub(super) enum Token {
     End,
 }
 
-impl fmt::Display for Token {
+impl fmt::Display for CliToken {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Token::Word(text) | Token::Integer(text) | Token::Decimal(text) => write!(out, "`{text}`"),
-            Token::Text(text) => write!(out, "'{text}'"),
-            Token::Sign(sign) => write!(out, "`{sign}`"),
-            Token::End => write!(out, "the end of the script"),
+            CliToken::Word(text) | CliToken::Integer(text) | CliToken::Decimal(text) => {
+                write!(out, "`{text}`")
+            }
+            CliToken::Text(text) => write!(out, "'{text}'"),
+            CliToken::Sign(sign) => write!(out, "`{sign}`"),
+            CliToken::End => write!(out, "the end of the script"),
         }
     }
 }
@@ -61,7 +63,7 @@ impl fmt::Display for Token {
 const SIGNS: &str = "[]{}()=:,;./?<>";
 
 /// Reads the tokens of a script.
-pub(super) struct Lexer<'s> {
+pub(super) struct CliLexer<'s> {
     rest: Peekable<Chars<'s>>,
     /// The place of the next character.
     place: ScriptPlace,
@@ -69,13 +71,13 @@ pub(super) struct Lexer<'s> {
     hyphen: Option<ScriptPlace>,
 }
 
-impl<'s> Lexer<'s> {
-    pub(super) fn new(script: &'s str) -> Lexer<'s> {
-        Lexer { rest: script.chars().peekable(), place: ScriptPlace { line: 1, column: 1 }, hyphen: None }
+impl<'s> CliLexer<'s> {
+    pub(super) fn new(script: &'s str) -> CliLexer<'s> {
+        CliLexer { rest: script.chars().peekable(), place: ScriptPlace { line: 1, column: 1 }, hyphen: None }
     }
 
     /// Returns the tokens of the next statement, each with its place. The last is a semicolon or `End`.
-    pub(super) fn statement(&mut self) -> Result<Vec<(ScriptPlace, Token)>, CliScriptError> {
+    pub(super) fn statement(&mut self) -> Result<Vec<(ScriptPlace, CliToken)>, CliScriptError> {
         let mut found = Vec::new();
         loop {
             let token = self.next_token()?;
@@ -85,7 +87,7 @@ impl<'s> Lexer<'s> {
                 );
                 return Err(CliScriptError::new(token.0, why));
             }
-            let is_last = matches!(token.1, Token::Sign(';') | Token::End);
+            let is_last = matches!(token.1, CliToken::Sign(';') | CliToken::End);
             found.push(token);
             if is_last {
                 return Ok(found);
@@ -94,7 +96,7 @@ impl<'s> Lexer<'s> {
     }
 }
 
-impl Lexer<'_> {
+impl CliLexer<'_> {
     fn next_char(&mut self) -> Option<char> {
         let next = self.rest.next()?;
         match next {
@@ -113,7 +115,7 @@ impl Lexer<'_> {
         is_next
     }
 
-    fn next_token(&mut self) -> Result<(ScriptPlace, Token), CliScriptError> {
+    fn next_token(&mut self) -> Result<(ScriptPlace, CliToken), CliScriptError> {
         self.skip_blanks()?;
         if let Some(place) = self.hyphen.take() {
             let digits = self.word();
@@ -123,17 +125,17 @@ impl Lexer<'_> {
                     "a hyphen begins a negative number or a comment: `--`",
                 ));
             }
-            return Ok((place, Token::Integer(format!("-{digits}"))));
+            return Ok((place, CliToken::Integer(format!("-{digits}"))));
         }
         let place = self.place;
         let token = match self.rest.peek() {
-            None => Token::End,
+            None => CliToken::End,
             Some('\'') => self.text(place)?,
             Some(letter) if letter.is_ascii_alphanumeric() => self.word_or_number(),
             Some(sign) if SIGNS.contains(*sign) => {
                 let sign = *sign;
                 self.next_char();
-                Token::Sign(sign)
+                CliToken::Sign(sign)
             }
             Some('"') => {
                 return Err(CliScriptError::new(place, "a text is in single quotes: 'text'"));
@@ -201,29 +203,29 @@ impl Lexer<'_> {
         word
     }
 
-    fn word_or_number(&mut self) -> Token {
+    fn word_or_number(&mut self) -> CliToken {
         let word = self.word();
         if !word.bytes().all(|digit| digit.is_ascii_digit()) {
-            return Token::Word(word);
+            return CliToken::Word(word);
         }
         let mut ahead = self.rest.clone();
         if ahead.next() == Some('.') && ahead.next().is_some_and(|next| next.is_ascii_digit()) {
             self.next_char();
             let fraction = self.word();
-            return Token::Decimal(format!("{word}.{fraction}"));
+            return CliToken::Decimal(format!("{word}.{fraction}"));
         }
-        Token::Integer(word)
+        CliToken::Integer(word)
     }
 
     /// Reads a text in quotes, with the escapes of Java.
-    fn text(&mut self, place: ScriptPlace) -> Result<Token, CliScriptError> {
+    fn text(&mut self, place: ScriptPlace) -> Result<CliToken, CliScriptError> {
         let mut text = String::new();
         self.next_char();
         loop {
             let at = self.place;
             match self.next_char() {
                 None => return Err(CliScriptError::new(place, "the text has no end: '")),
-                Some('\'') => return Ok(Token::Text(text)),
+                Some('\'') => return Ok(CliToken::Text(text)),
                 Some('\\') => text.push(self.escaped(at)?),
                 Some(other) => text.push(other),
             }
@@ -259,10 +261,10 @@ impl Lexer<'_> {
 mod tests {
     use super::*;
 
-    fn tokens(script: &str) -> Result<Vec<(ScriptPlace, Token)>, CliScriptError> {
-        let mut lexer = Lexer::new(script);
+    fn tokens(script: &str) -> Result<Vec<(ScriptPlace, CliToken)>, CliScriptError> {
+        let mut lexer = CliLexer::new(script);
         let mut found = Vec::new();
-        while !matches!(found.last(), Some((_, Token::End))) {
+        while !matches!(found.last(), Some((_, CliToken::End))) {
             found.extend(lexer.statement()?);
         }
         Ok(found)

@@ -1,7 +1,9 @@
 //! Parses scripts of cassandra-cli.
 
-use super::lexer::{CliScriptError, Lexer, ScriptPlace, Token};
-use super::statement::{Assumption, Attribute, AttributeValue, CellPath, Definition, Statement, Term};
+use super::lexer::{CliLexer, CliScriptError, CliToken, ScriptPlace};
+use super::statement::{
+    Assumption, Attribute, AttributeValue, CellPath, CliStatement, CliTerm, FamilyDefinition,
+};
 use crate::limits::CLI_MAPS_DEPTH_MAX;
 
 /// Statements without an effect on stored data. They are skipped.
@@ -13,21 +15,21 @@ const WITH_EFFECT: &str = "use, create, update, drop, set, incr, decr, del, trun
 
 /// The statements of a script, each with the place where it begins, or the first mistake. Names and types are not
 /// checked here.
-pub(super) struct Statements<'s>(Lexer<'s>);
+pub(super) struct Statements<'s>(CliLexer<'s>);
 
 impl<'s> Statements<'s> {
     pub(super) fn of(script: &'s str) -> Statements<'s> {
-        Statements(Lexer::new(script))
+        Statements(CliLexer::new(script))
     }
 
-    fn parse_next(&mut self) -> Result<Option<(ScriptPlace, Statement)>, CliScriptError> {
+    fn parse_next(&mut self) -> Result<Option<(ScriptPlace, CliStatement)>, CliScriptError> {
         loop {
             let tokens = self.0.statement()?;
             match &tokens[..] {
-                [(_, Token::End)] | [] => return Ok(None),
+                [(_, CliToken::End)] | [] => return Ok(None),
                 [_] => {}
                 [(place, _), ..] => {
-                    let mut parser = Parser { tokens: &tokens, at: 0 };
+                    let mut parser = CliParser { tokens: &tokens, at: 0 };
                     let statement = parser.statement()?;
                     if parser.at + 1 < tokens.len() {
                         return parser.error("`;`");
@@ -40,7 +42,7 @@ impl<'s> Statements<'s> {
 }
 
 impl Iterator for Statements<'_> {
-    type Item = Result<(ScriptPlace, Statement), CliScriptError>;
+    type Item = Result<(ScriptPlace, CliStatement), CliScriptError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.parse_next().transpose()
@@ -48,18 +50,18 @@ impl Iterator for Statements<'_> {
 }
 
 /// Parses the tokens of a statement.
-struct Parser<'t> {
+struct CliParser<'t> {
     /// The last is a semicolon or `End`.
-    tokens: &'t [(ScriptPlace, Token)],
+    tokens: &'t [(ScriptPlace, CliToken)],
     at: usize,
 }
 
-impl Parser<'_> {
+impl CliParser<'_> {
     fn place(&self) -> ScriptPlace {
         self.tokens[self.at].0
     }
 
-    fn token(&self) -> &Token {
+    fn token(&self) -> &CliToken {
         &self.tokens[self.at].1
     }
 
@@ -75,7 +77,7 @@ impl Parser<'_> {
     }
 
     fn is_word(&self, word: &str) -> bool {
-        matches!(self.token(), Token::Word(found) if found.eq_ignore_ascii_case(word))
+        matches!(self.token(), CliToken::Word(found) if found.eq_ignore_ascii_case(word))
     }
 
     fn takes_word(&mut self, word: &str) -> bool {
@@ -87,7 +89,7 @@ impl Parser<'_> {
     }
 
     fn takes(&mut self, sign: char) -> bool {
-        let is_next = *self.token() == Token::Sign(sign);
+        let is_next = *self.token() == CliToken::Sign(sign);
         if is_next {
             self.advance();
         }
@@ -102,14 +104,14 @@ impl Parser<'_> {
         if self.takes_word(word) { Ok(()) } else { self.error(&format!("`{word}`")) }
     }
 
-    fn statement(&mut self) -> Result<Statement, CliScriptError> {
-        let Token::Word(word) = self.token() else { return self.error(WITH_EFFECT) };
+    fn statement(&mut self) -> Result<CliStatement, CliScriptError> {
+        let CliToken::Word(word) = self.token() else { return self.error(WITH_EFFECT) };
         let word = word.to_ascii_lowercase();
         if WITHOUT_EFFECT.contains(&&*word) {
-            while !matches!(self.token(), Token::Sign(';') | Token::End) {
+            while !matches!(self.token(), CliToken::Sign(';') | CliToken::End) {
                 self.advance();
             }
-            return Ok(Statement::Nothing);
+            return Ok(CliStatement::Nothing);
         }
         if !["use", "create", "update", "drop", "set", "incr", "decr", "del", "truncate", "assume"]
             .contains(&&*word)
@@ -120,29 +122,29 @@ impl Parser<'_> {
         match &*word {
             "use" => {
                 let keyspace = self.name("a keyspace")?;
-                if let [(_, Token::Word(_)), (_, Token::Text(_)), ..] = self.tokens[self.at..] {
+                if let [(_, CliToken::Word(_)), (_, CliToken::Text(_)), ..] = self.tokens[self.at..] {
                     // A user and a password.
                     self.at += 2;
                 }
-                Ok(Statement::Use(keyspace))
+                Ok(CliStatement::Use(keyspace))
             }
             "set" => self.set(),
             "incr" => self.add(1),
             "decr" => self.add(-1),
-            "del" => self.path().map(Statement::Delete),
-            "truncate" => self.name("a column family").map(Statement::Truncate),
+            "del" => self.path().map(CliStatement::Delete),
+            "truncate" => self.name("a column family").map(CliStatement::Truncate),
             "assume" => self.assume(),
             _ => self.definition(&word),
         }
     }
 
     /// Parses the rest of CREATE, UPDATE and DROP.
-    fn definition(&mut self, word: &str) -> Result<Statement, CliScriptError> {
+    fn definition(&mut self, word: &str) -> Result<CliStatement, CliScriptError> {
         if word == "drop" && self.takes_word("index") {
             self.expect_word("on")?;
             let family = self.name("a column family")?;
             self.expect('.')?;
-            return Ok(Statement::DropIndex { family, column: self.name("a column")? });
+            return Ok(CliStatement::DropIndex { family, column: self.name("a column")? });
         }
         let is_keyspace = self.takes_word("keyspace");
         if !is_keyspace {
@@ -153,14 +155,18 @@ impl Parser<'_> {
         }
         let name = self.name(if is_keyspace { "a keyspace" } else { "a column family" })?;
         if word == "drop" {
-            return Ok(if is_keyspace { Statement::DropKeyspace(name) } else { Statement::DropFamily(name) });
+            return Ok(if is_keyspace {
+                CliStatement::DropKeyspace(name)
+            } else {
+                CliStatement::DropFamily(name)
+            });
         }
-        let definition = Definition { name, attributes: self.attributes()? };
+        let definition = FamilyDefinition { name, attributes: self.attributes()? };
         Ok(match (word, is_keyspace) {
-            ("create", true) => Statement::CreateKeyspace(definition),
-            ("create", false) => Statement::CreateFamily(definition),
-            (_, true) => Statement::UpdateKeyspace(definition),
-            (_, false) => Statement::UpdateFamily(definition),
+            ("create", true) => CliStatement::CreateKeyspace(definition),
+            ("create", false) => CliStatement::CreateFamily(definition),
+            (_, true) => CliStatement::UpdateKeyspace(definition),
+            (_, false) => CliStatement::UpdateFamily(definition),
         })
     }
 
@@ -168,7 +174,7 @@ impl Parser<'_> {
         let mut attributes = Vec::new();
         while self.takes_word("with") || self.takes_word("and") {
             let place = self.place();
-            let Token::Word(name) = self.token() else { return self.error("the name of an attribute") };
+            let CliToken::Word(name) = self.token() else { return self.error("the name of an attribute") };
             let name = name.to_ascii_lowercase();
             self.advance();
             self.expect('=')?;
@@ -178,7 +184,7 @@ impl Parser<'_> {
     }
 
     fn attribute_value(&mut self) -> Result<AttributeValue, CliScriptError> {
-        if *self.token() == Token::Sign('{') {
+        if *self.token() == CliToken::Sign('{') {
             return self.map(1).map(AttributeValue::Map);
         }
         if !self.takes('[') {
@@ -205,7 +211,7 @@ impl Parser<'_> {
             let name = self.text("a name")?;
             self.expect(':')?;
             let value = match self.token() {
-                Token::Sign('{') => AttributeValue::Map(self.map(depth + 1)?),
+                CliToken::Sign('{') => AttributeValue::Map(self.map(depth + 1)?),
                 _ => AttributeValue::Text(self.text("a value")?),
             };
             pairs.push((name, value));
@@ -216,7 +222,7 @@ impl Parser<'_> {
         }
     }
 
-    fn set(&mut self) -> Result<Statement, CliScriptError> {
+    fn set(&mut self) -> Result<CliStatement, CliScriptError> {
         let path = self.path_of_column()?;
         self.expect('=')?;
         let value = self.term("a value, such as 'text', 42 or utf8('text')")?;
@@ -226,16 +232,16 @@ impl Parser<'_> {
             self.expect('=')?;
             ttl_s = Some(self.number("a number of seconds")?);
         }
-        Ok(Statement::Set { path, value, ttl_s })
+        Ok(CliStatement::Set { path, value, ttl_s })
     }
 
-    fn add(&mut self, sign: i64) -> Result<Statement, CliScriptError> {
+    fn add(&mut self, sign: i64) -> Result<CliStatement, CliScriptError> {
         let path = self.path_of_column()?;
         let by: i64 = if self.takes_word("by") { self.number("a whole number")? } else { 1 };
-        Ok(Statement::Add { path, delta: sign.wrapping_mul(by) })
+        Ok(CliStatement::Add { path, delta: sign.wrapping_mul(by) })
     }
 
-    fn assume(&mut self) -> Result<Statement, CliScriptError> {
+    fn assume(&mut self) -> Result<CliStatement, CliScriptError> {
         let family = self.name("a column family")?;
         let of = match self.token() {
             _ if self.is_word("keys") => Assumption::Keys,
@@ -246,7 +252,7 @@ impl Parser<'_> {
         };
         self.advance();
         self.expect_word("as")?;
-        Ok(Statement::Assume { family, of, function: self.name("a type, such as utf8")? })
+        Ok(CliStatement::Assume { family, of, function: self.name("a type, such as utf8")? })
     }
 
     fn path_of_column(&mut self) -> Result<CellPath, CliScriptError> {
@@ -269,19 +275,19 @@ impl Parser<'_> {
         Ok(CellPath { family, key, names: parts })
     }
 
-    fn term(&mut self, expected: &str) -> Result<Term, CliScriptError> {
-        let may_be_function = matches!(self.token(), Token::Word(_));
+    fn term(&mut self, expected: &str) -> Result<CliTerm, CliScriptError> {
+        let may_be_function = matches!(self.token(), CliToken::Word(_));
         let text = self.text(expected)?;
         if !may_be_function || !self.takes('(') {
-            return Ok(Term::Plain(text));
+            return Ok(CliTerm::Plain(text));
         }
         let function = text;
         if self.takes(')') {
-            return Ok(Term::Typed { function, text: None });
+            return Ok(CliTerm::Typed { function, text: None });
         }
         let text = self.text("a text in the form of the type")?;
         self.expect(')')?;
-        Ok(Term::Typed { function, text: Some(text) })
+        Ok(CliTerm::Typed { function, text: Some(text) })
     }
 
     /// Parses the name of a part of the schema.
@@ -290,14 +296,14 @@ impl Parser<'_> {
     }
 
     fn number<T: std::str::FromStr>(&mut self, expected: &str) -> Result<T, CliScriptError> {
-        let Token::Integer(digits) = self.token() else { return self.error(expected) };
+        let CliToken::Integer(digits) = self.token() else { return self.error(expected) };
         let Ok(number) = digits.parse() else { return self.error(&format!("{expected} that is smaller")) };
         self.advance();
         Ok(number)
     }
 
     fn text(&mut self, expected: &str) -> Result<String, CliScriptError> {
-        let (Token::Word(text) | Token::Text(text) | Token::Integer(text) | Token::Decimal(text)) =
+        let (CliToken::Word(text) | CliToken::Text(text) | CliToken::Integer(text) | CliToken::Decimal(text)) =
             self.token()
         else {
             return self.error(expected);
@@ -312,7 +318,7 @@ impl Parser<'_> {
 mod tests {
     use super::*;
 
-    fn parse(script: &str) -> Result<Vec<Statement>, CliScriptError> {
+    fn parse(script: &str) -> Result<Vec<CliStatement>, CliScriptError> {
         Statements::of(script).map(|statement| statement.map(|(_, statement)| statement)).collect()
     }
 
@@ -322,24 +328,24 @@ mod tests {
             incr C[k][s][n] by -2; decr C[k][n]; Create Column Family U with comparator = UTF8Type
             and column_metadata=[{column_name: a, validation_class: LongType} {column_name:b, validation_class:x}];";
         let statements = parse(script).unwrap();
-        let plain = |text: &str| Term::Plain(text.to_owned());
-        let typed = |function: &str, text: Option<&str>| Term::Typed {
+        let plain = |text: &str| CliTerm::Plain(text.to_owned());
+        let typed = |function: &str, text: Option<&str>| CliTerm::Typed {
             function: function.to_owned(),
             text: text.map(str::to_owned),
         };
-        assert_eq!(statements[0], Statement::Use("ks".to_owned()));
-        assert_eq!(statements[1], Statement::Nothing);
+        assert_eq!(statements[0], CliStatement::Use("ks".to_owned()));
+        assert_eq!(statements[1], CliStatement::Nothing);
         let (key, names) = (typed("utf8", Some("k")), vec![typed("timeuuid", None)]);
         let path = CellPath { family: "U".to_owned(), key, names };
-        assert_eq!(statements[2], Statement::Set { path, value: plain("v"), ttl_s: Some(60) });
+        assert_eq!(statements[2], CliStatement::Set { path, value: plain("v"), ttl_s: Some(60) });
         let path = |names: &[&str]| CellPath {
             family: "C".to_owned(),
             key: plain("k"),
             names: names.iter().map(|name| plain(name)).collect(),
         };
-        assert_eq!(statements[3], Statement::Add { path: path(&["s", "n"]), delta: -2 });
-        assert_eq!(statements[4], Statement::Add { path: path(&["n"]), delta: -1 });
-        let Statement::CreateFamily(Definition { attributes, .. }) = &statements[5] else {
+        assert_eq!(statements[3], CliStatement::Add { path: path(&["s", "n"]), delta: -2 });
+        assert_eq!(statements[4], CliStatement::Add { path: path(&["n"]), delta: -1 });
+        let CliStatement::CreateFamily(FamilyDefinition { attributes, .. }) = &statements[5] else {
             panic!("{statements:?}")
         };
         let AttributeValue::List(columns) = &attributes[1].value else { panic!("{attributes:?}") };

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::attributes::{new_keyspace, set_family, set_keyspace};
 use super::lexer::{CliScriptError, ScriptPlace};
 use super::parser::Statements;
-use super::statement::{Assumption, Attribute, CellPath, Definition, Statement, Term};
+use super::statement::{Assumption, Attribute, CellPath, CliStatement, CliTerm, FamilyDefinition};
 use super::types::{bytes_of, bytes_of_text, type_of_function};
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
@@ -106,35 +106,35 @@ struct CellAddress {
 }
 
 impl CliSession<'_> {
-    async fn run(&mut self, statement: Statement) -> Result<(), StatementError> {
+    async fn run(&mut self, statement: CliStatement) -> Result<(), StatementError> {
         match statement {
-            Statement::Nothing => Ok(()),
-            Statement::Use(keyspace) => {
+            CliStatement::Nothing => Ok(()),
+            CliStatement::Use(keyspace) => {
                 self.keyspace = Some(self.known_keyspace(&keyspace)?);
                 Ok(())
             }
-            Statement::CreateKeyspace(Definition { name, attributes }) => {
+            CliStatement::CreateKeyspace(FamilyDefinition { name, attributes }) => {
                 let mut request = new_keyspace(&name);
                 set_keyspace(&mut request, &attributes)?;
                 Ok(self.changes().add_keyspace(request).await?)
             }
-            Statement::UpdateKeyspace(changed) => self.update_keyspace(&changed).await,
-            Statement::DropKeyspace(name) => {
+            CliStatement::UpdateKeyspace(changed) => self.update_keyspace(&changed).await,
+            CliStatement::DropKeyspace(name) => {
                 let name = self.known_keyspace(&name)?;
                 Ok(self.changes().drop_keyspace(&name).await?)
             }
-            Statement::CreateFamily(Definition { name, attributes }) => {
+            CliStatement::CreateFamily(FamilyDefinition { name, attributes }) => {
                 let keyspace = self.current()?.to_owned();
                 let mut request = CfRequest { keyspace, name, ..CfRequest::default() };
                 self.set_family(&mut request, &attributes)?;
                 Ok(self.changes().add_column_family(request).await?)
             }
-            Statement::UpdateFamily(Definition { name, attributes }) => {
+            CliStatement::UpdateFamily(FamilyDefinition { name, attributes }) => {
                 let mut request = request_for(&*self.family(&name)?);
                 self.set_family(&mut request, &attributes)?;
                 Ok(self.changes().update_column_family(request).await?)
             }
-            Statement::DropFamily(name) => {
+            CliStatement::DropFamily(name) => {
                 let cf = self.family(&name)?;
                 let dropped = (cf.keyspace.clone(), cf.name.clone());
                 // The change waits until no request uses the definition.
@@ -142,16 +142,16 @@ impl CliSession<'_> {
                 let dropping = self.changes();
                 Ok(dropping.drop_column_family(&dropped.0, &dropped.1).await?)
             }
-            Statement::DropIndex { family, column } => self.drop_index(&family, &column).await,
-            Statement::Truncate(family) => {
+            CliStatement::DropIndex { family, column } => self.drop_index(&family, &column).await,
+            CliStatement::Truncate(family) => {
                 let cf = self.family(&family)?;
                 let (keyspace, name) = (cf.keyspace.as_bytes(), cf.name.as_bytes());
                 Ok(self.changes().truncate(keyspace, name).await?)
             }
-            Statement::Assume { family, of, function } => Ok(self.assume(&family, of, &function)?),
-            Statement::Set { path, value, ttl_s } => self.set(&path, &value, ttl_s).await,
-            Statement::Add { path, delta } => self.add(&path, delta).await,
-            Statement::Delete(path) => self.delete(&path).await,
+            CliStatement::Assume { family, of, function } => Ok(self.assume(&family, of, &function)?),
+            CliStatement::Set { path, value, ttl_s } => self.set(&path, &value, ttl_s).await,
+            CliStatement::Add { path, delta } => self.add(&path, delta).await,
+            CliStatement::Delete(path) => self.delete(&path).await,
         }
     }
 
@@ -193,7 +193,7 @@ impl CliSession<'_> {
         Ok(set_family(request, attributes, self.database.types())?)
     }
 
-    async fn update_keyspace(&self, changed: &Definition) -> Result<(), StatementError> {
+    async fn update_keyspace(&self, changed: &FamilyDefinition) -> Result<(), StatementError> {
         let name = self.known_keyspace(&changed.name)?;
         let mut request = new_keyspace(&name);
         if let Some(old) = self.database.catalog().keyspace(&name) {
@@ -238,7 +238,7 @@ impl CliSession<'_> {
         let cf = self.family(&path.family)?;
         let none = AssumedTypes::default();
         let assumed = self.assumed.get(&name_of(&cf)).unwrap_or(&none);
-        let bytes = |of_type: Option<&TypeRef>, term: &Term| {
+        let bytes = |of_type: Option<&TypeRef>, term: &CliTerm| {
             bytes_of(self.database, of_type, term).map(|(bytes, _)| bytes)
         };
         let key = bytes(assumed.keys.as_ref().or(cf.key_validator.as_ref()), &path.key)?;
@@ -270,7 +270,12 @@ impl CliSession<'_> {
         }
     }
 
-    async fn set(&mut self, path: &CellPath, value: &Term, ttl_s: Option<i32>) -> Result<(), StatementError> {
+    async fn set(
+        &mut self,
+        path: &CellPath,
+        value: &CliTerm,
+        ttl_s: Option<i32>,
+    ) -> Result<(), StatementError> {
         let (cell, parent, name) = self.column(path)?;
         let of_column = (name_of(&cell.cf), name.clone());
         let assumed = self.assumed.get(&of_column.0).and_then(|assumed| assumed.validator.as_ref());

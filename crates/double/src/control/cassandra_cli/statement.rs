@@ -4,7 +4,7 @@ use super::lexer::ScriptPlace;
 
 /// A key, name or value in a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Term {
+pub(super) enum CliTerm {
     /// A text, whose type the schema knows.
     Plain(String),
     /// A text of another type: `long(42)`. Without a text it is a new value: `timeuuid()`.
@@ -15,9 +15,9 @@ pub(super) enum Term {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CellPath {
     pub family: String,
-    pub key: Term,
+    pub key: CliTerm,
     /// At most two.
-    pub names: Vec<Term>,
+    pub names: Vec<CliTerm>,
 }
 
 /// The value of an attribute.
@@ -49,20 +49,20 @@ pub(super) enum Assumption {
 
 /// A keyspace or column family that is created or updated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Definition {
+pub(super) struct FamilyDefinition {
     pub name: String,
     pub attributes: Vec<Attribute>,
 }
 
 /// A statement with an effect on stored data or the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Statement {
+pub(super) enum CliStatement {
     Use(String),
-    CreateKeyspace(Definition),
-    UpdateKeyspace(Definition),
+    CreateKeyspace(FamilyDefinition),
+    UpdateKeyspace(FamilyDefinition),
     DropKeyspace(String),
-    CreateFamily(Definition),
-    UpdateFamily(Definition),
+    CreateFamily(FamilyDefinition),
+    UpdateFamily(FamilyDefinition),
     DropFamily(String),
     DropIndex {
         family: String,
@@ -70,7 +70,7 @@ pub(super) enum Statement {
     },
     Set {
         path: CellPath,
-        value: Term,
+        value: CliTerm,
         ttl_s: Option<i32>,
     },
     Add {

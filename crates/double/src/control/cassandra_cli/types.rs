@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::statement::Term;
+use super::statement::CliTerm;
 use base::marshal::{AbstractType, BytesType, TypeRef};
 use db::Database;
 
@@ -51,11 +51,11 @@ pub fn bytes_of_text(of_type: Option<&TypeRef>, text: &str) -> Result<Bytes, Str
 pub(super) fn bytes_of(
     database: &Database,
     of_type: Option<&TypeRef>,
-    term: &Term,
+    term: &CliTerm,
 ) -> Result<(Bytes, Option<TypeRef>), String> {
     let (function, text) = match term {
-        Term::Plain(text) => return Ok((bytes_of_text(of_type, text)?, None)),
-        Term::Typed { function, text } => (function, text.as_deref().unwrap_or_default()),
+        CliTerm::Plain(text) => return Ok((bytes_of_text(of_type, text)?, None)),
+        CliTerm::Typed { function, text } => (function, text.as_deref().unwrap_or_default()),
     };
     let own = type_of_function(database, function)?;
     if !text.is_empty() {
