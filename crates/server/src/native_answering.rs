@@ -15,7 +15,7 @@ pub(crate) struct ReplyShares {
 }
 
 /// A request that runs concurrently with others of its connection.
-pub(crate) struct NativeRequest {
+pub(crate) struct ConcurrentRequest {
     pub service: NativeService,
     pub identity: Arc<Identity>,
     pub code: RequestCode,
@@ -25,7 +25,7 @@ pub(crate) struct NativeRequest {
 }
 
 /// The reply to a request, with its memory.
-pub(crate) struct NativeReply {
+pub(crate) struct ConcurrentReply {
     /// Bytes of the request's body as it was received.
     pub request_bytes: usize,
     pub reply: Reply,
@@ -33,23 +33,23 @@ pub(crate) struct NativeReply {
     pub share: Option<Share>,
 }
 
-impl NativeRequest {
+impl ConcurrentRequest {
     async fn answer(&self) -> Reply {
         answer(&self.service, &self.identity, self.code, &self.frame, self.compression).await
     }
 
     /// Answers the request. If there is no memory for a large reply, the reply is dropped, and the request runs again
     /// when there is memory. This is safe because only requests that change nothing have large replies.
-    pub(crate) async fn answer_within(self, shares: Arc<ReplyShares>) -> NativeReply {
+    pub(crate) async fn answer_within(self, shares: Arc<ReplyShares>) -> ConcurrentReply {
         let request_bytes = self.frame.body.len();
         let reply = self.answer().await;
         let bytes = reply.bytes_held();
         if bytes <= MESSAGE_BYTES_FREE {
-            return NativeReply { request_bytes, reply, share: None };
+            return ConcurrentReply { request_bytes, reply, share: None };
         }
         let mut share = shares.budget.share(&shares.close_request);
         if share.try_hold(bytes) {
-            return NativeReply { request_bytes, reply, share: Some(share) };
+            return ConcurrentReply { request_bytes, reply, share: Some(share) };
         }
         drop(reply);
         let why = match share.hold_in_turn(bytes).await {
@@ -57,7 +57,7 @@ impl NativeRequest {
                 let reply = self.answer().await;
                 drop(turn);
                 if share.try_hold(reply.bytes_held()) {
-                    return NativeReply { request_bytes, reply, share: Some(share) };
+                    return ConcurrentReply { request_bytes, reply, share: Some(share) };
                 }
                 "the result has grown, and there is no memory for it: try again, or ask for it in pages"
                     .to_owned()
@@ -66,6 +66,6 @@ impl NativeRequest {
         };
         let error = db::Error::Overloaded(why).into();
         let reply = Reply::error(self.frame.stream, &error, FailedOperation::default(), self.frame.version);
-        NativeReply { request_bytes, reply, share: None }
+        ConcurrentReply { request_bytes, reply, share: None }
     }
 }

@@ -15,12 +15,12 @@ use tokio::sync::{broadcast, watch};
 
 use super::connection::next_restart;
 use super::faulty_reply::{AfterReply, TRICKLE, apply_fault};
-use super::native_answering::{NativeReply, NativeRequest, ReplyShares};
+use super::native_answering::{ConcurrentReply, ConcurrentRequest, ReplyShares};
 use crate::limits::{
     HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, NATIVE_REQUESTS_MAX, REPLY_BYTES_BEFORE_FLUSH,
 };
 use crate::native::{
-    Event, EventKind, FailedOperation, Handshake, NativeError, NativeService, Reply, open_body,
+    FailedOperation, Handshake, NativeError, NativeEvent, NativeEventKind, NativeService, Reply, open_body,
 };
 use crate::observed_request::report_unreadable;
 use base::schema::SchemaChange;
@@ -93,11 +93,11 @@ impl ConnectionHandler for NativeService {
     }
 }
 
-type Answering = Pin<Box<dyn Future<Output = NativeReply> + Send>>;
+type Answering = Pin<Box<dyn Future<Output = ConcurrentReply> + Send>>;
 
 /// An event while a connection waited.
 enum ConnectionEvent {
-    NativeReply(NativeReply),
+    ConcurrentReply(ConcurrentReply),
     Written,
     /// The share of memory now covers the connection's buffers.
     ShareGrown,
@@ -256,7 +256,7 @@ impl NativeConnection {
                 happened => happened?,
             };
             match happened {
-                ConnectionEvent::NativeReply(answered) => self.push_answers(answered),
+                ConnectionEvent::ConcurrentReply(answered) => self.push_answers(answered),
                 ConnectionEvent::Written | ConnectionEvent::ShareGrown => {}
                 ConnectionEvent::Read(0) => {
                     self.is_ending = true;
@@ -264,13 +264,13 @@ impl NativeConnection {
                 }
                 ConnectionEvent::Read(_) => self.busy_poll.record_request(),
                 ConnectionEvent::SchemaChanged(changes) => {
-                    changes.iter().for_each(|change| self.push_event(&Event::Schema(change.clone())));
+                    changes.iter().for_each(|change| self.push_event(&NativeEvent::Schema(change.clone())));
                 }
                 ConnectionEvent::ChangesMissed => return Err(NativeConnectionError::Behind),
                 ConnectionEvent::Restarted => self.is_ending = true,
                 ConnectionEvent::Ending => {
                     self.is_ending = true;
-                    self.push_event(&Event::Down(self.address.ip(), self.address.port()));
+                    self.push_event(&NativeEvent::Down(self.address.ip(), self.address.port()));
                 }
             }
         }
@@ -359,7 +359,7 @@ impl NativeConnection {
         };
         tokio::select! {
             biased;
-            Some(answered) = self.answering.next(), if may_answer => Ok(ConnectionEvent::NativeReply(answered)),
+            Some(answered) = self.answering.next(), if may_answer => Ok(ConnectionEvent::ConcurrentReply(answered)),
             () = next_restart(&mut self.restarts), if !self.is_ending => Ok(ConnectionEvent::Restarted),
             moved = moving, if has_output || may_read => moved.map_err(NativeConnectionError::Link),
             change = next_change(&mut self.changes), if has_room => {
@@ -449,7 +449,7 @@ impl NativeConnection {
         self.request_bytes += frame.body.len();
         let (service, identity) = (self.service.clone(), self.handshake.identity.clone());
         // The body is decompressed as a part of the request, whose memory is counted.
-        let request = NativeRequest { service, identity, code, frame, compression };
+        let request = ConcurrentRequest { service, identity, code, frame, compression };
         self.answering.push(Box::pin(request.answer_within(self.reply_shares.clone())));
     }
 
@@ -479,15 +479,15 @@ impl NativeConnection {
             self.fill_output();
             self.segments = Some(SegmentCodec { is_compressed: self.handshake.compression.is_some() });
         }
-        if self.changes.is_none() && self.handshake.registered.contains(&EventKind::Schema) {
+        if self.changes.is_none() && self.handshake.registered.contains(&NativeEventKind::Schema) {
             self.changes = Some(self.service.database.schema_events());
         }
     }
 
     /// Takes a reply, and all others that are ready, so that they are sent together.
-    fn push_answers(&mut self, answered: NativeReply) {
+    fn push_answers(&mut self, answered: ConcurrentReply) {
         let mut next = Some(answered);
-        while let Some(NativeReply { request_bytes, reply, share }) = next {
+        while let Some(ConcurrentReply { request_bytes, reply, share }) = next {
             self.request_bytes = self.request_bytes.saturating_sub(request_bytes);
             self.push(reply);
             if let Some(share) = share {
@@ -519,7 +519,7 @@ impl NativeConnection {
         self.push(Reply::error(stream, error, FailedOperation::default(), version));
     }
 
-    fn push_event(&mut self, event: &Event) {
+    fn push_event(&mut self, event: &NativeEvent) {
         if self.handshake.registered.contains(&event.kind()) {
             let version = self.cutter.version();
             self.push(Reply::event(event, version));

@@ -345,7 +345,7 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Clone)]
-    enum Step {
+    enum MapChange {
         Insert(u16, u8),
         Remove(u16),
         Change(u16),
@@ -354,13 +354,13 @@ mod tests {
         Mark,
     }
 
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
+    fn steps() -> impl Strategy<Value = Vec<MapChange>> {
         let step = prop_oneof![
-            20 => (0u16..600, any::<u8>()).prop_map(|(key, value)| Step::Insert(key, value)),
-            9 => (0u16..600).prop_map(Step::Remove),
-            3 => (0u16..600).prop_map(Step::Change),
-            1 => Just(Step::KeepEven),
-            2 => Just(Step::Mark),
+            20 => (0u16..600, any::<u8>()).prop_map(|(key, value)| MapChange::Insert(key, value)),
+            9 => (0u16..600).prop_map(MapChange::Remove),
+            3 => (0u16..600).prop_map(MapChange::Change),
+            1 => Just(MapChange::KeepEven),
+            2 => Just(MapChange::Mark),
         ];
         prop::collection::vec(step, 0..900)
     }
@@ -374,17 +374,17 @@ mod tests {
             let (mut mark, mut expected_mark) = (map.clone(), expected.clone());
             for step in steps {
                 match step {
-                    Step::Insert(key, value) => prop_assert_eq!(map.insert(key, value), expected.insert(key, value)),
-                    Step::Remove(key) => prop_assert_eq!(map.remove(&key), expected.remove(&key)),
-                    Step::Change(key) => {
+                    MapChange::Insert(key, value) => prop_assert_eq!(map.insert(key, value), expected.insert(key, value)),
+                    MapChange::Remove(key) => prop_assert_eq!(map.remove(&key), expected.remove(&key)),
+                    MapChange::Change(key) => {
                         if let Some(value) = map.get_mut(&key) { *value = 9; }
                         if let Some(value) = expected.get_mut(&key) { *value = 9; }
                     }
-                    Step::KeepEven => {
+                    MapChange::KeepEven => {
                         map.retain(|key, value| (u16::from(*value) + key).is_multiple_of(2));
                         expected.retain(|key, value| (u16::from(*value) + *key).is_multiple_of(2));
                     }
-                    Step::Mark => (mark, expected_mark) = (map.clone(), expected.clone()),
+                    MapChange::Mark => (mark, expected_mark) = (map.clone(), expected.clone()),
                 }
             }
             prop_assert!(map.iter().eq(expected.iter()));

@@ -41,17 +41,17 @@ pub struct CountedError {
 #[derive(Debug, Default)]
 pub struct ErrorCounts {
     is_on: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<ErrorsByText>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ErrorsByText {
     by_text: HashMap<String, CountedError>,
     /// Errors whose text was replaced.
     forgotten: u64,
 }
 
-impl State {
+impl ErrorsByText {
     /// Removes a text to make room for a new one of a method.
     fn forget_one(&mut self, protocol: &'static str, method: &'static str) {
         let new = (protocol, method);

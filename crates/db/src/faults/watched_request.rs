@@ -43,7 +43,7 @@ pub struct WatchedRequest {
     /// its first row, where errors know what failed.
     meets_rules_first: bool,
     began: Instant,
-    state: Mutex<State>,
+    state: Mutex<WatchState>,
 }
 
 /// When a request is compared with the rules.
@@ -57,7 +57,7 @@ pub(super) enum Stage<'a> {
 }
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct WatchState {
     pub keyspace: Option<String>,
     pub consistency: Option<ConsistencyLevel>,
     pub statement: Option<&'static str>,
@@ -108,7 +108,7 @@ pub(crate) async fn run_for<F: Future>(request: Option<Arc<WatchedRequest>>, wor
 }
 
 /// Changes the state of the request that runs here, if it is watched.
-pub(super) fn with_state(change: impl FnOnce(&mut State)) {
+pub(super) fn with_state(change: impl FnOnce(&mut WatchState)) {
     let _ = REQUEST.try_with(|request| change(&mut request.state.lock()));
 }
 
@@ -239,7 +239,7 @@ impl WatchedRequest {
         effects
     }
 
-    fn meets(&self, state: &State, rule: &FaultRule, stage: &Stage<'_>) -> bool {
+    fn meets(&self, state: &WatchState, rule: &FaultRule, stage: &Stage<'_>) -> bool {
         let condition = &rule.when;
         let level = state.consistency.map(|level| level.to_string());
         let RequestOrigin { protocol, method, generation, connection, .. } = self.origin;

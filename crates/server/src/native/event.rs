@@ -7,7 +7,7 @@ use wire::native::{BodyWriter, ProtocolVersion};
 
 /// The kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EventKind {
+pub(crate) enum NativeEventKind {
     /// A node joins or leaves. This server never sends it, because it has one node.
     Topology,
     /// A node starts or stops. This server sends only its own stop.
@@ -16,13 +16,13 @@ pub(crate) enum EventKind {
     Schema,
 }
 
-impl EventKind {
+impl NativeEventKind {
     /// Returns the kind with a name, in upper or lower case.
-    pub(crate) fn named(name: &str) -> Option<EventKind> {
+    pub(crate) fn named(name: &str) -> Option<NativeEventKind> {
         match &*name.to_ascii_uppercase() {
-            "TOPOLOGY_CHANGE" => Some(EventKind::Topology),
-            "STATUS_CHANGE" => Some(EventKind::Status),
-            "SCHEMA_CHANGE" => Some(EventKind::Schema),
+            "TOPOLOGY_CHANGE" => Some(NativeEventKind::Topology),
+            "STATUS_CHANGE" => Some(NativeEventKind::Status),
+            "SCHEMA_CHANGE" => Some(NativeEventKind::Schema),
             _ => None,
         }
     }
@@ -30,30 +30,30 @@ impl EventKind {
 
 /// An event.
 #[derive(Debug, Clone)]
-pub(crate) enum Event {
+pub(crate) enum NativeEvent {
     /// The schema has changed.
     Schema(SchemaChange),
     /// The node at this address shuts down.
     Down(IpAddr, u16),
 }
 
-impl Event {
+impl NativeEvent {
     /// Returns the kind for which a client must have registered to get the event.
-    pub(crate) fn kind(&self) -> EventKind {
+    pub(crate) fn kind(&self) -> NativeEventKind {
         match self {
-            Event::Schema(_) => EventKind::Schema,
-            Event::Down(..) => EventKind::Status,
+            NativeEvent::Schema(_) => NativeEventKind::Schema,
+            NativeEvent::Down(..) => NativeEventKind::Status,
         }
     }
 
     /// Writes the body of an EVENT frame: the name of the kind, and the event as the version has it.
     pub(crate) fn write(&self, writer: &mut BodyWriter<'_>) {
         match self {
-            Event::Schema(change) => {
+            NativeEvent::Schema(change) => {
                 writer.string("SCHEMA_CHANGE");
                 write_change(writer, change);
             }
-            Event::Down(address, port) => {
+            NativeEvent::Down(address, port) => {
                 writer.string("STATUS_CHANGE");
                 writer.string("DOWN");
                 writer.inet(*address, *port);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 
 use super::error::{FailedOperation, NativeError};
-use super::event::EventKind;
+use super::event::NativeEventKind;
 use super::identity::Identity;
 use super::reply::Reply;
 use super::request;
@@ -42,7 +42,7 @@ pub struct Handshake {
     /// The compression that STARTUP has selected; `None` for uncompressed frames.
     pub compression: Option<Compression>,
     /// The kinds of events that the client has registered for.
-    pub(crate) registered: Vec<EventKind>,
+    pub(crate) registered: Vec<NativeEventKind>,
 }
 
 /// The opcode and body of a reply.

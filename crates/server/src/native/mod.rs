@@ -19,7 +19,7 @@ mod statements;
 
 pub use answer::answer;
 pub use error::{FailedOperation, NativeError};
-pub(crate) use event::{Event, EventKind};
+pub(crate) use event::{NativeEvent, NativeEventKind};
 pub use handshake::Handshake;
 pub use identity::Identity;
 pub use reply::Reply;

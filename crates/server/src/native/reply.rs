@@ -3,7 +3,7 @@
 use bytes::{BufMut, BytesMut};
 
 use super::error::{FailedOperation, NativeError};
-use super::event::Event;
+use super::event::NativeEvent;
 use db::faults::ReplyFault;
 use wire::limits::NATIVE_FRAME_BYTES_MAX;
 use wire::native::{BodyWriter, Compression, ProtocolVersion, ResponseCode, flag, write_frame};
@@ -55,7 +55,7 @@ impl Reply {
     }
 
     /// Returns a frame with an event.
-    pub(crate) fn event(event: &Event, version: ProtocolVersion) -> Reply {
+    pub(crate) fn event(event: &NativeEvent, version: ProtocolVersion) -> Reply {
         let mut body = BytesMut::new();
         event.write(&mut BodyWriter::new(&mut body, version));
         Reply::plain(EVENT_STREAM, ResponseCode::Event, body)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::error::NativeError;
-use super::event::EventKind;
+use super::event::NativeEventKind;
 use super::parameters::Parameters;
 use base::model::{BoundValue, StatementId};
 use base::util::meter;
@@ -14,7 +14,7 @@ use wire::native::{BodyReader, Compression, Frame, MessageText, ProtocolVersion,
 
 /// A statement with its parameters.
 #[derive(Debug)]
-pub(super) struct Query {
+pub(super) struct QueryRequest {
     pub text: MessageText,
     pub parameters: Parameters,
 }
@@ -94,8 +94,8 @@ pub(super) fn startup(body: &mut BodyReader) -> Result<BTreeMap<String, String>,
     Ok(options.into_iter().map(|(name, value)| (name.to_ascii_uppercase(), value)).collect())
 }
 
-pub(super) fn query(body: &mut BodyReader) -> Result<Query, NativeError> {
-    Ok(Query { text: body.long_string()?, parameters: Parameters::of_query(body)? })
+pub(super) fn query(body: &mut BodyReader) -> Result<QueryRequest, NativeError> {
+    Ok(QueryRequest { text: body.long_string()?, parameters: Parameters::of_query(body)? })
 }
 
 pub(super) fn prepare(body: &mut BodyReader) -> Result<Prepare, NativeError> {
@@ -154,9 +154,9 @@ fn batch_item(body: &mut BodyReader) -> Result<BatchItem, NativeError> {
     Ok(BatchItem { statement, values })
 }
 
-pub(super) fn register(body: &mut BodyReader) -> Result<Vec<EventKind>, NativeError> {
+pub(super) fn register(body: &mut BodyReader) -> Result<Vec<NativeEventKind>, NativeError> {
     let named = |name: String| {
-        EventKind::named(&name)
+        NativeEventKind::named(&name)
             .ok_or_else(|| NativeError::protocol(format!("Invalid value '{name}' for Type")))
     };
     body.strings()?.into_iter().map(named).collect()

@@ -30,7 +30,7 @@ pub(super) fn shown_arguments(
     let own = own.and_then(|(_, reader)| reader.clone().raw().ok());
     let keyspace = String::from_utf8_lossy(own.or(keyspace).unwrap_or_default());
     let (in_super, name, text) = (false, &b""[..], ArgumentText::default());
-    let mut values = Values { catalog, keyspace: &keyspace, cf: None, in_super, name, text };
+    let mut values = ArgumentValues { catalog, keyspace: &keyspace, cf: None, in_super, name, text };
     // Keys come before the column family, and have its type.
     values.cf = arguments
         .iter()
@@ -46,7 +46,7 @@ pub(super) fn shown_arguments(
 }
 
 /// Converts the values of a call.
-struct Values<'a> {
+struct ArgumentValues<'a> {
     catalog: &'a Catalog,
     keyspace: &'a str,
     /// The column family to which keys, names and values belong.
@@ -58,7 +58,7 @@ struct Values<'a> {
     text: ArgumentText,
 }
 
-impl<'a> Values<'a> {
+impl<'a> ArgumentValues<'a> {
     /// Returns the first column family that a value names outside of lists and maps.
     fn family_within(&self, meaning: Meaning, mut reader: Reader<'a>) -> Option<Arc<CfDef>> {
         if meaning.role == FieldRole::ColumnFamily {
@@ -114,7 +114,7 @@ impl<'a> Values<'a> {
             FieldRole::Credentials => return "(hidden)".to_owned(),
             _ => {}
         }
-        let Values { cf, in_super, name, text, .. } = self;
+        let ArgumentValues { cf, in_super, name, text, .. } = self;
         let cf = cf.as_deref();
         let of_type = match meaning.role {
             FieldRole::Key => cf.and_then(|cf| cf.key_validator.as_ref()),

@@ -92,7 +92,7 @@ fn remove(call: Call<'_>) -> CallFuture<'_> {
 fn batch_insert(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let batch = batch(&mut call.args.required(1)?, "batch_mutation_t", column)?;
-        let mut row = Row::default();
+        let mut row = FamilyInserts::default();
         for (family, columns) in batch.families {
             for column in columns {
                 row.add(&[&family, &column.name.clone()], column)?;
@@ -107,7 +107,7 @@ fn batch_insert(call: Call<'_>) -> CallFuture<'_> {
 fn batch_insert_super_column(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let batch = batch(&mut call.args.required(1)?, "batch_mutation_super_t", super_column)?;
-        let mut row = Row::default();
+        let mut row = FamilyInserts::default();
         for (family, supers) in batch.families {
             for NewSuper { name, columns } in supers {
                 for column in columns {
@@ -123,12 +123,12 @@ fn batch_insert_super_column(call: Call<'_>) -> CallFuture<'_> {
 
 /// The changes of a batch, by column family.
 #[derive(Default)]
-struct Row {
+struct FamilyInserts {
     families: Vec<(Bytes, Vec<ColumnOrSuper>)>,
     places: HashMap<Bytes, usize>,
 }
 
-impl Row {
+impl FamilyInserts {
     /// Adds a column by its names. 0.3 joins them to one text and splits that again, so a name with a colon becomes
     /// two: clients can write into a super column with batch_insert, and some did.
     fn add(&mut self, names: &[&Bytes], column: NewColumn) -> Result<(), Failure> {
@@ -153,7 +153,7 @@ impl Row {
 }
 
 /// A batch_mutation_t or batch_mutation_super_t.
-struct Batch<T> {
+struct BatchMutation<T> {
     table: Bytes,
     key: Bytes,
     families: Vec<(Bytes, Vec<T>)>,
@@ -163,7 +163,7 @@ fn batch<'a, T>(
     reader: &mut Reader<'a>,
     holder: &str,
     item: impl Fn(&mut Reader<'a>) -> Result<T, Failure>,
-) -> Result<Batch<T>, Failure> {
+) -> Result<BatchMutation<T>, Failure> {
     let (mut table, mut key, mut families) = (None, None, None);
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
@@ -180,7 +180,7 @@ fn batch<'a, T>(
     let Some(table) = table else { return types::missing("table", holder) };
     let Some(key) = key else { return types::missing("key", holder) };
     let Some(families) = families else { return types::missing("cfmap", holder) };
-    Ok(Batch { table, key, families })
+    Ok(BatchMutation { table, key, families })
 }
 
 /// Reads a column_t. Without a timestamp its timestamp is 0.

@@ -83,7 +83,7 @@ fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
 }
 
 /// The common arguments of multiget_slice and multiget_count.
-struct Slices {
+struct MultigetArguments {
     keyspace: Bytes,
     keys: Vec<Bytes>,
     parent: ColumnParent,
@@ -91,20 +91,21 @@ struct Slices {
     consistency: ConsistencyLevel,
 }
 
-impl Slices {
-    fn of(call: &Call<'_>) -> Result<Slices, Failure> {
+impl MultigetArguments {
+    fn of(call: &Call<'_>) -> Result<MultigetArguments, Failure> {
         let keys = types::byte_strings(&mut call.args.required(1)?)?;
         let parent = types::column_parent(&mut call.args.required(2)?)?;
         let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
         let consistency = call.args.consistency(4, false, call.behaviour)?;
         let keyspace = call.keyspace_to_read(&parent.column_family)?;
-        Ok(Slices { keyspace, keys, parent, predicate, consistency })
+        Ok(MultigetArguments { keyspace, keys, parent, predicate, consistency })
     }
 }
 
 fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let Slices { keyspace, keys, parent, predicate, consistency } = Slices::of(&call)?;
+        let MultigetArguments { keyspace, keys, parent, predicate, consistency } =
+            MultigetArguments::of(&call)?;
         let rows =
             call.request(&keyspace, consistency).reads().multiget_slice(&keys, &parent, &predicate).await?;
         let release = call.behaviour.release;
@@ -134,7 +135,8 @@ fn get_count(mut call: Call<'_>) -> CallFuture<'_> {
 
 fn multiget_count(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let Slices { keyspace, keys, parent, predicate, consistency } = Slices::of(&call)?;
+        let MultigetArguments { keyspace, keys, parent, predicate, consistency } =
+            MultigetArguments::of(&call)?;
         let counts =
             call.request(&keyspace, consistency).reads().multiget_count(&keys, &parent, &predicate).await?;
         let mut writer = call.writer();
