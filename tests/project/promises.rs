@@ -60,7 +60,7 @@ const PASSED_ON: [(&str, &str); 9] = [
     ("src/cli/shadow.rs", "… calls, … compared"),
     ("src/cli/stopping.rs", "waiting for "),
     ("crates/db/src/request_log/switch.rs", "requests"),
-    ("crates/net/src/listener.rs", "…: and … more like it in the last … s"),
+    ("crates/base/src/util/repeated_lines.rs", "…: and … more like it in the last … s"),
     ("crates/embedded/src/log/replay.rs", "the commit log … ends at byte"),
     ("crates/embedded/src/disk_guard.rs", "the disk of … is nearly full"),
 ];

@@ -11,8 +11,8 @@ use crate::connections::Connections;
 use crate::encryption::Encryption;
 use crate::limits::{ADMIN_CONNECTIONS_MAX, CONTROL_CONNECTIONS_MAX, STATUS_CONNECTIONS_MAX};
 use crate::memory_budget::MemoryBudget;
-use crate::repeated_lines::RepeatedLines;
 use crate::shutdown::ShutdownSignal;
+use base::util::RepeatedLines;
 
 /// The state that the connections of all ports share: limits, memory, TLS, busy polling and the shutdown signal. Each
 /// listener has a clone of it.

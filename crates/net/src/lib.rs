@@ -27,7 +27,6 @@ pub mod limits;
 mod listener;
 mod memory_budget;
 mod pace;
-mod repeated_lines;
 mod server_trust;
 mod short_turns;
 mod shutdown;

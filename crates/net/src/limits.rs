@@ -51,13 +51,6 @@ pub const KEEPALIVE_INTERVAL_S: u64 = 30;
 /// Unanswered probes of TCP keepalive that close the connection.
 pub const KEEPALIVE_PROBES: u32 = 8;
 
-/// Seconds for which equal log lines about connections are counted instead of repeated.
-pub const LOG_PERIOD_S: u64 = 60;
-/// Different log lines that are remembered in that time. Clients can influence the text of these lines.
-pub const LOG_KINDS_MAX: usize = 32;
-/// Bytes of each of these lines that are remembered.
-pub const LOG_KIND_BYTES_MAX: usize = 256;
-
 /// Connections to the status port at the same time.
 pub const STATUS_CONNECTIONS_MAX: usize = 16;
 /// Longest head of a request to the status port or the control port, in bytes: clients send one line and a few headers.

@@ -13,8 +13,8 @@ use crate::client_stream::ClientStream;
 use crate::connection_metrics::ConnectionMetrics;
 use crate::connections::ConnectionPlace;
 use crate::handler::{Client, ConnectionEnd, ConnectionHandler};
-use crate::limits::{KEEPALIVE_IDLE_S, KEEPALIVE_INTERVAL_S, KEEPALIVE_PROBES, LOG_PERIOD_S};
-use crate::repeated_lines::{LineTreatment, RepeatedLines};
+use crate::limits::{KEEPALIVE_IDLE_S, KEEPALIVE_INTERVAL_S, KEEPALIVE_PROBES};
+use base::util::RepeatedLines;
 
 /// Connections that the operating system queues for the listener.
 const BACKLOG: i32 = 4096;
@@ -95,7 +95,7 @@ impl Listener {
                     });
                 }
                 Err(error) => {
-                    if !is_counted(&format!("cannot accept a connection: {error}"), &admission.lines) {
+                    if !admission.lines.is_counted(&format!("cannot accept a connection: {error}")) {
                         tracing::warn!("cannot accept a connection: {error}; next try in {pause:?}");
                     }
                     tokio::time::sleep(pause).await;
@@ -187,21 +187,6 @@ pub fn keep_alive(stream: &TcpStream) -> std::io::Result<()> {
     SockRef::from(stream).set_tcp_keepalive(&keepalive)
 }
 
-/// Returns whether the same line was logged in this period, so that it is only counted. The counts are logged when the
-/// period ends.
-fn is_counted(kind: &str, lines: &Arc<RepeatedLines>) -> bool {
-    let line = lines.record(kind);
-    if line == LineTreatment::BeginsPeriod {
-        let lines = lines.clone();
-        tokio::spawn(async move {
-            let period = Duration::from_secs(LOG_PERIOD_S);
-            tokio::time::sleep(period).await;
-            lines.end_period(period).iter().for_each(|line| tracing::info!("{line}"));
-        });
-    }
-    line == LineTreatment::Counted
-}
-
 /// Logs why a connection ended: lost connections at debug level, connections that the server closed at info level.
 fn log_end(peer: SocketAddr, end: Result<(), ConnectionEnd>, lines: &Arc<RepeatedLines>) {
     match end {
@@ -209,7 +194,7 @@ fn log_end(peer: SocketAddr, end: Result<(), ConnectionEnd>, lines: &Arc<Repeate
         Err(ConnectionEnd::Lost(error)) => tracing::debug!(%peer, "connection lost: {error}"),
         Err(ConnectionEnd::OtherVersion(error)) => tracing::debug!(%peer, "connection closed: {error}"),
         Err(ConnectionEnd::Closed(error)) => {
-            if !is_counted(&format!("connection closed: {error}"), lines) {
+            if !lines.is_counted(&format!("connection closed: {error}")) {
                 tracing::info!(%peer, "connection closed: {error}");
             }
         }

@@ -85,3 +85,10 @@ pub const SHRUNK_BYTES_MAX: usize = 512 * 1024 * 1024;
 
 /// Bytes that passed a shadow and are not decoded yet. Further bytes are counted and not compared.
 pub const SHADOW_QUEUE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Seconds for which equal log lines about connections and clusters are counted instead of repeated.
+pub const LOG_PERIOD_S: u64 = 60;
+/// Different log lines that are remembered in that time. Clients and clusters can influence the text of these lines.
+pub const LOG_KINDS_MAX: usize = 32;
+/// Bytes of each of these lines that are remembered.
+pub const LOG_KIND_BYTES_MAX: usize = 256;

@@ -13,7 +13,7 @@ use super::queue::{PendingChunks, TapQueue, now_us};
 use crate::file::PartWriter;
 use crate::redact::Redactor;
 use crate::{Event, EventKind, Loss, LossReason, TrafficError};
-use net::limits::LOG_PERIOD_S;
+use base::util::limits::LOG_PERIOD_S;
 
 /// The interval at which the recorder takes the bytes that have passed. A shorter time would wake a processor more
 /// often, a longer one needs more memory.

@@ -4,26 +4,27 @@
 //! ends.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::limits::{LOG_KIND_BYTES_MAX, LOG_KINDS_MAX};
+use crate::util::limits::{LOG_KIND_BYTES_MAX, LOG_KINDS_MAX, LOG_PERIOD_S};
 
 /// The kind of all lines beyond `LOG_KINDS_MAX` kinds.
-const OTHERS: &str = "connections closed for other reasons";
+const OTHERS: &str = "other lines";
 
 /// The lines of one subject, such as the ends of connections.
 #[derive(Debug, Default)]
-pub(crate) struct RepeatedLines {
+pub struct RepeatedLines {
     /// The number of repetitions of each kind since it was logged.
     kinds: Mutex<HashMap<String, usize>>,
 }
 
 /// The treatment of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LineTreatment {
-    /// Log it, and let a task call [`RepeatedLines::end_period`] later: it begins a period.
+enum LineTreatment {
+    /// Log it, and let a task end the period later: it begins a period.
     BeginsPeriod,
     /// Log it.
     Log,
@@ -32,8 +33,23 @@ pub(crate) enum LineTreatment {
 }
 
 impl RepeatedLines {
+    /// Returns whether a line of this kind was logged in this period, so that it is only counted. The counts are logged
+    /// when the period ends, by a task of the runtime.
+    pub fn is_counted(self: &Arc<RepeatedLines>, kind: &str) -> bool {
+        let line = self.record(kind);
+        if line == LineTreatment::BeginsPeriod {
+            let lines = self.clone();
+            tokio::spawn(async move {
+                let period = Duration::from_secs(LOG_PERIOD_S);
+                tokio::time::sleep(period).await;
+                lines.end_period(period).iter().for_each(|line| tracing::info!("{line}"));
+            });
+        }
+        line == LineTreatment::Counted
+    }
+
     /// Records a line of a kind. Returns the treatment of the line.
-    pub(crate) fn record(&self, kind: &str) -> LineTreatment {
+    fn record(&self, kind: &str) -> LineTreatment {
         let mut end = kind.len().min(LOG_KIND_BYTES_MAX);
         while !kind.is_char_boundary(end) {
             end -= 1;
@@ -54,7 +70,7 @@ impl RepeatedLines {
     }
 
     /// Ends a period of the length `period`, and returns the lines that summarize it.
-    pub(crate) fn end_period(&self, period: Duration) -> Vec<String> {
+    fn end_period(&self, period: Duration) -> Vec<String> {
         let mut repeated: Vec<_> = self.kinds.lock().drain().filter(|(_, count)| *count > 0).collect();
         repeated.sort_unstable();
         let seconds = period.as_secs();
