@@ -15,6 +15,7 @@ mod generations;
 mod recordings;
 #[path = "../reference_model/mod.rs"]
 mod reference_model;
+mod scans;
 #[cfg(feature = "cluster-tls")]
 mod secure;
 mod sstables;

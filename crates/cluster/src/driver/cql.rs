@@ -14,9 +14,9 @@ use scylla::statement::unprepared::Statement;
 
 use super::cql_types::columns;
 use super::link::{Link, level, page_of, serial_level};
+use super::metadata_records;
 use super::rows::all;
 use super::values::BoundValues;
-use super::{error, metadata_records};
 use base::util::limits::{PREPARED_BYTES_MAX, RESULT_BYTES_MAX};
 use store::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows, StoreError, StoreFuture};
 
@@ -108,9 +108,9 @@ impl BoundStatement {
         loop {
             let place = link.gate.pass().await?;
             let (result, next) = if is_paged {
-                self.page(&link.session, from).await.map_err(error::of_execution)?
+                self.page(&link.session, from).await.map_err(|error| link.failed(error))?
             } else {
-                let whole = self.whole(&link.session).await.map_err(error::of_execution)?;
+                let whole = self.whole(&link.session).await.map_err(|error| link.failed(error))?;
                 (whole, PagingStateResponse::NoMorePages)
             };
             drop(place);

@@ -77,7 +77,9 @@ fn of_attempt(error: RequestAttemptError) -> StoreError {
         }
         DbError::ReadTimeout { .. } | DbError::WriteTimeout { .. } => StoreError::TimedOut(message),
         // Replicas have failed and were not just slow, but the old API has no other exception for it.
-        DbError::ReadFailure { .. } | DbError::WriteFailure { .. } => StoreError::TimedOut(message),
+        DbError::ReadFailure { .. } | DbError::WriteFailure { .. } => {
+            StoreError::TimedOut(format!("replicas of the cluster have failed: {kind}: {message}"))
+        }
         DbError::Overloaded | DbError::RateLimitReached { .. } => StoreError::Overloaded(message),
         DbError::Invalid if message.starts_with("Batch too large") => StoreError::Invalid(format!(
             "{message}: send less in one atomic batch, or raise the cluster's batch_size_fail_threshold"

@@ -9,6 +9,7 @@ use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
+use scylla::errors::ExecutionError;
 use scylla::policies::load_balancing::DefaultPolicy;
 use scylla::response::query_result::{QueryResult, QueryRowsResult};
 use scylla::response::{PagingState, PagingStateResponse};
@@ -19,6 +20,7 @@ use scylla::statement::{Consistency, SerialConsistency};
 
 use super::connect_error::of_connecting;
 use super::gate::Gate;
+use super::replica_order::ReplicaOrder;
 use super::retries::Retries;
 use super::rows::{Field, all, first, is_applied};
 use super::shape::StatementShape;
@@ -28,6 +30,7 @@ use super::{error, tls};
 use crate::limits::CLUSTER_ROWS_AT_ONCE;
 use crate::options::ClusterOptions;
 use base::compat::features::ConsistencyLevel;
+use base::util::RepeatedLines;
 use store::StoreError;
 
 /// Connections to each node. Each is served by one task of the driver, so several use more processors.
@@ -59,6 +62,8 @@ pub struct Link {
     pub gate: Gate,
     /// Time limit of a request.
     request_timeout: Duration,
+    /// Counts equal errors of requests instead of logging each.
+    failures: Arc<RepeatedLines>,
     /// The gateway's own prepared statements, by their texts.
     own_statements: Mutex<HashMap<String, PreparedStatement>>,
 }
@@ -74,7 +79,10 @@ impl Link {
             policy = policy.prefer_datacenter(data_center.clone()).permit_dc_failover(false);
         }
         let profile = ExecutionProfile::builder()
-            .load_balancing_policy(policy.build())
+            .load_balancing_policy(Arc::new(ReplicaOrder::new(
+                policy.build(),
+                options.local_data_center.clone(),
+            )))
             .retry_policy(Arc::new(Retries::default()))
             .request_timeout(Some(options.request_timeout))
             .build();
@@ -101,6 +109,7 @@ impl Link {
             session,
             gate: Gate::new(options.requests_max, timeout),
             request_timeout: timeout,
+            failures: Arc::default(),
             own_statements: Mutex::default(),
         };
         link.check_data_center(options)?;
@@ -152,6 +161,26 @@ impl Link {
         Ok(statement)
     }
 
+    /// Converts the error of a request, and logs it if the client could not have avoided it. The interfaces of clients have
+    /// few errors: a failure of replicas is a time-out without a word to them.
+    pub(super) fn failed(&self, error: ExecutionError) -> StoreError {
+        let text = error.to_string();
+        let converted = error::of_execution(error);
+        let is_of_cluster = matches!(
+            converted,
+            StoreError::TimedOut(_)
+                | StoreError::Unavailable { .. }
+                | StoreError::Overloaded(_)
+                | StoreError::Io(_)
+        );
+        // Numbers and names of nodes, which differ, follow the first colon or parenthesis.
+        let kind = text.split(['(', ':']).next().unwrap_or_default();
+        if is_of_cluster && !self.failures.is_counted(&format!("a request to the cluster failed: {kind}")) {
+            tracing::warn!("a request to the cluster failed: {text}");
+        }
+        converted
+    }
+
     /// Returns the error for a request that exceeded its time limit.
     pub fn timed_out(&self) -> StoreError {
         StoreError::TimedOut(format!(
@@ -180,25 +209,30 @@ impl Link {
     ) -> Result<(), StoreError> {
         let mut statement = self.prepared(table, shape).await?;
         statement.set_consistency(level(consistency));
-        let retries = Retries::default();
+        let retries = Retries::of_write();
         statement.set_retry_policy(Some(Arc::new(retries.clone())));
         let _place = self.gate.pass().await?;
         let done = self.session.execute_unpaged(&statement, values).await;
-        done.map_err(|error| retries.error_of_write(error::of_execution(error)))?;
+        done.map_err(|error| retries.error_of_write(self.failed(error)))?;
         Ok(())
     }
 
-    /// Runs a batch of statements.
-    pub async fn run_batch(
+    /// Runs a batch of statements without conditions.
+    pub async fn run_batch(&self, batch: Batch, values: Vec<BoundValues>) -> Result<(), StoreError> {
+        self.send_batch(batch, values, Retries::of_write()).await?;
+        Ok(())
+    }
+
+    async fn send_batch(
         &self,
         mut batch: Batch,
         values: Vec<BoundValues>,
+        retries: Retries,
     ) -> Result<QueryResult, StoreError> {
-        let retries = Retries::default();
         batch.set_retry_policy(Some(Arc::new(retries.clone())));
         let _place = self.gate.pass().await?;
         let done = self.session.batch(&batch, values).await;
-        done.map_err(|error| retries.error_of_write(error::of_execution(error)))
+        done.map_err(|error| retries.error_of_write(self.failed(error)))
     }
 
     /// Reads one page. Returns its rows, and the state for the next page.
@@ -210,7 +244,7 @@ impl Link {
     ) -> Result<(QueryRowsResult, Option<PagingState>), StoreError> {
         let _place = self.gate.pass().await?;
         let read = self.session.execute_single_page(statement, values, from).await;
-        let (result, next) = read.map_err(error::of_execution)?;
+        let (result, next) = read.map_err(|error| self.failed(error))?;
         let rows = page_of(result)?;
         let next = match next {
             PagingStateResponse::HasMorePages { state } => Some(state),
@@ -221,7 +255,8 @@ impl Link {
 
     /// Runs a conditional batch. Returns whether it was applied.
     pub async fn transact(&self, batch: Batch, values: Vec<BoundValues>) -> Result<bool, StoreError> {
-        all(&page_of(self.run_batch(batch, values).await?)?).map(is_applied)
+        let answer = self.send_batch(batch, values, Retries::default()).await?;
+        all(&page_of(answer)?).map(is_applied)
     }
 
     /// Returns the Java class name of the cluster's partitioner.
@@ -247,7 +282,8 @@ impl Link {
         statement.set_consistency(consistency);
         statement.set_serial_consistency(Some(SerialConsistency::Serial));
         let _place = self.gate.pass().await?;
-        let result = self.session.execute_unpaged(&statement, values).await.map_err(error::of_execution)?;
+        let done = self.session.execute_unpaged(&statement, values).await;
+        let result = done.map_err(|error| self.failed(error))?;
         if result.is_rows() { all(&page_of(result)?) } else { Ok(Vec::new()) }
     }
 

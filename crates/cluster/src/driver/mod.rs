@@ -2,7 +2,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | `link`, `gate`, `retries`, `error`, `status` | the driver's session: limits, retries, errors |
+//! | `link`, `gate`, `replica_order`, `retries`, `error`, `status`, `node_watch` | the driver's session: limits, retries, errors |
 //! | `tls`, `connect_error` | connecting |
 //! | `table`, `tables`, `shape`, `values`, `token` | tables that are in use, and the statements on them |
 //! | `write`, `cas` | mutations and conditional updates as statements |
@@ -20,8 +20,10 @@ mod gate;
 mod keyspaces;
 mod link;
 mod metadata_records;
+mod node_watch;
 mod paging;
 mod read;
+mod replica_order;
 mod retries;
 mod rows;
 mod scan;

@@ -14,12 +14,14 @@ const PAGE_BYTES: usize = 4 * 1024 * 1024;
 #[derive(Debug)]
 pub(super) struct Paging {
     rows: usize,
+    /// Limit of the rows of a page.
+    most: usize,
 }
 
 impl Paging {
     /// Returns the size of the first page of a read of `wanted` rows.
     pub(super) fn of(wanted: usize) -> Paging {
-        Paging { rows: wanted.clamp(1, ROWS_FIRST) }
+        Paging { rows: wanted.clamp(1, ROWS_FIRST), most: ROWS_MAX }
     }
 
     /// Returns the number of rows to request next.
@@ -32,10 +34,20 @@ impl Paging {
         self.fit(page.rows_num(), page.rows_bytes_size(), wanted);
     }
 
+    /// Divides the size of this page and of later ones by two. Returns whether it could be divided.
+    pub(super) fn halve(&mut self) -> bool {
+        if self.rows < 2 {
+            return false;
+        }
+        self.most = self.rows / 2;
+        self.rows = self.most;
+        true
+    }
+
     fn fit(&mut self, rows: usize, bytes: usize, wanted: usize) {
         if let Some(row_bytes) = bytes.checked_div(rows) {
             let row_bytes = row_bytes.max(1);
-            self.rows = (PAGE_BYTES / row_bytes).clamp(1, ROWS_MAX);
+            self.rows = (PAGE_BYTES / row_bytes).clamp(1, self.most);
         }
         self.rows = self.rows.min(wanted.max(1));
     }
@@ -58,5 +70,10 @@ mod tests {
         assert_eq!(paging.rows(), 1);
         paging.fit(256, 256, 7);
         assert_eq!(paging.rows(), 7);
+        assert!(paging.halve());
+        assert_eq!(paging.rows(), 3);
+        paging.fit(3, 3, usize::MAX);
+        assert_eq!(paging.rows(), 3, "larger pages would not be read in time either");
+        assert!(paging.halve() && !paging.halve());
     }
 }

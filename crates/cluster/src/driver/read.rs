@@ -113,7 +113,7 @@ impl GatheredColumns {
     }
 
     /// Returns whether all requested columns have been read. A super column is complete when the next one begins.
-    fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         if self.is_of_supers { self.supers.len() > self.count } else { self.cells.len() >= self.count }
     }
 

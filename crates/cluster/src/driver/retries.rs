@@ -1,7 +1,8 @@
 //! Decides which failed requests are sent again, to another node.
 //!
 //! An idempotent request is sent again if another node may succeed. A request that is not idempotent, such as an
-//! addition to a counter, is sent again only if the first node cannot have begun to execute it.
+//! addition to a counter, is sent again only if the first node cannot have begun to execute it. A node that sees too few
+//! replicas alive refuses a write before it begins; only a conditional statement may be refused that way later.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,9 +16,16 @@ use store::StoreError;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Retries {
     may_be_applied: Arc<AtomicBool>,
+    /// Whether a node that sees too few replicas alive has not begun to execute the request.
+    is_refused_first: bool,
 }
 
 impl Retries {
+    /// Returns the policy of a write without conditions.
+    pub(super) fn of_write() -> Retries {
+        Retries { is_refused_first: true, ..Retries::default() }
+    }
+
     /// Returns the error of a write.
     ///
     /// The driver returns the error of the last node. If that node refused the write but an earlier one may have
@@ -39,17 +47,14 @@ impl Retries {
 
 impl RetryPolicy for Retries {
     fn new_session(&self) -> Box<dyn RetrySession> {
-        Box::new(RetriedAttempts {
-            usual: DefaultRetrySession::new(),
-            may_be_applied: self.may_be_applied.clone(),
-        })
+        Box::new(RetriedAttempts { usual: DefaultRetrySession::new(), retries: self.clone() })
     }
 }
 
 /// The attempts of one request.
 struct RetriedAttempts {
     usual: DefaultRetrySession,
-    may_be_applied: Arc<AtomicBool>,
+    retries: Retries,
 }
 
 impl RetrySession for RetriedAttempts {
@@ -57,13 +62,14 @@ impl RetrySession for RetriedAttempts {
         if is_not_begun(request.error) {
             return RetryDecision::RetryNextTarget(None);
         }
-        if !request.is_idempotent {
-            return RetryDecision::DontRetry;
-        }
         let is_refused =
             matches!(request.error, RequestAttemptError::DbError(DbError::Unavailable { .. }, _));
+        let may_repeat = request.is_idempotent || is_refused && self.retries.is_refused_first;
+        if !may_repeat {
+            return RetryDecision::DontRetry;
+        }
         if !is_refused {
-            self.may_be_applied.store(true, Ordering::Relaxed);
+            self.retries.may_be_applied.store(true, Ordering::Relaxed);
         }
         self.usual.decide_should_retry(request)
     }

@@ -1,26 +1,101 @@
 //! Reads of many rows, in the order of the ring.
+//!
+//! Whole rows, or the first columns of each, are read by one statement without a limit of columns, and what is beyond the
+//! limit is dropped here. `PER PARTITION LIMIT` would spare that, but at QUORUM a cluster needs twenty times as long with
+//! it: replicas are asked again for each partition that may be incomplete. If too much is dropped, the other rows are read
+//! one by one, by their keys:
+//!
+//! ```text
+//!   limit 3     a: 1 2 | b: 1 2 3 | c: 1 2 3 (4 5 ... 400) | d: ... | e: ...
+//!               one statement, in pages                    | keys from c on, and the first 3 columns of d, of e, ...
+//! ```
+
+use std::collections::HashSet;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt};
 use scylla::response::PagingState;
+use scylla::response::query_result::QueryRowsResult;
+use scylla::statement::prepared::PreparedStatement;
 
 use super::link::{Link, level};
 use super::paging::Paging;
 use super::read::{GatheredColumns, charge_page, read};
-use super::rows::{AnswerReader, keys};
+use super::rows::{AnswerReader, FoundCell, keys};
 use super::shape::{Ring, RingEnd, StatementShape};
 use super::table::PreparedTable;
 use super::token::token_value;
 use super::values::BoundValues;
 use base::compat::features::ConsistencyLevel;
-use base::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row};
+use base::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row, SliceRange};
 use base::partitioner::Partitioner;
+use base::util::meter;
 use store::{IndexLookup, StoreError, within_limit};
+
+/// Cells beyond the limit of their rows that are read and dropped, in addition to as many as are kept.
+const SURPLUS_MAX: usize = 256;
+
+/// Divisions by two of a page that the cluster cannot read in time.
+const HALVINGS_MAX: usize = 4;
 
 /// A range of the ring, with the keys or tokens of its bounds.
 struct BoundedRange {
     ring: Ring,
     values: BoundValues,
+}
+
+impl BoundedRange {
+    /// Returns the part of the range that begins with a key.
+    fn beginning_with(&self, key: Bytes) -> BoundedRange {
+        let to = if self.ring.to == RingEnd::Open { None } else { self.values.0.last() };
+        let values = BoundValues::default().bytes(key).0.into_iter().chain(to.cloned());
+        BoundedRange {
+            ring: Ring { from: RingEnd::Key, to: self.ring.to },
+            values: BoundValues(values.collect()),
+        }
+    }
+}
+
+/// The rows that a statement without a limit of columns returns, each up to the limit.
+struct WholeRows {
+    rows: Vec<(Bytes, GatheredColumns)>,
+    is_of_supers: bool,
+    /// Limit of columns in a row.
+    count: usize,
+    kept: usize,
+    surplus: usize,
+}
+
+impl WholeRows {
+    fn add(&mut self, found: FoundCell) {
+        let is_next = self.rows.last().is_none_or(|(key, _)| *key != found.key);
+        if is_next {
+            self.rows.push((found.key.clone(), GatheredColumns::new(self.is_of_supers, self.count)));
+        }
+        let Some((_, columns)) = self.rows.last_mut() else { return };
+        if columns.is_complete() {
+            self.surplus += 1;
+        } else {
+            self.kept += 1;
+            columns.add(found);
+        }
+    }
+
+    /// Returns whether so many rows are complete.
+    fn has_complete(&self, rows: usize) -> bool {
+        self.rows.len() > rows
+            || self.rows.len() == rows && self.rows.last().is_none_or(|(_, columns)| columns.is_complete())
+    }
+
+    fn drops_too_much(&self) -> bool {
+        self.surplus > self.kept + SURPLUS_MAX
+    }
+
+    /// Returns about how many cells have to be read for so many rows in all.
+    fn cells_missing(&self, rows: usize) -> usize {
+        let per_row = (self.kept + self.surplus).div_ceil(self.rows.len().max(1)).max(1);
+        (rows + 1).saturating_sub(self.rows.len()).saturating_mul(per_row)
+    }
 }
 
 /// Reads rows of a table.
@@ -41,10 +116,10 @@ impl RingScan<'_> {
             if room == 0 {
                 break;
             }
-            if let Some(limit) = self.whole_rows(&command.read) {
-                self.add_whole_rows(range, room, limit, command, &mut found).await?;
+            if is_of_whole_rows(&command.read) {
+                self.add_whole_rows(range, room, command, &mut found).await?;
             } else {
-                self.add_rows_by_key(range, room, command, &mut found).await?;
+                self.add_rows_by_key(range, &HashSet::new(), room, command, &mut found).await?;
             }
         }
         Ok(found)
@@ -65,79 +140,61 @@ impl RingScan<'_> {
         Ok(found)
     }
 
-    /// Returns whether one statement can read whole rows, or the first columns of each; then also the limit of columns
-    /// in a row.
-    ///
-    /// A limit of super columns cannot be expressed as a limit of a table's rows, which are columns of super columns.
-    fn whole_rows(&self, read: &ReadCommand) -> Option<Option<i32>> {
-        let Predicate::Range(range) = &read.predicate else { return None };
-        let is_whole = range.start.is_empty() && range.finish.is_empty() && !range.reversed;
-        if !is_whole || read.super_column.is_some() || range.count == 0 {
-            return None;
-        }
-        match i32::try_from(range.count) {
-            Ok(count) if count < i32::MAX => self.table.inner.is_none().then_some(Some(count)),
-            _ => Some(None),
-        }
-    }
-
     async fn add_whole_rows(
         &self,
         range: BoundedRange,
         room: usize,
-        limit: Option<i32>,
         command: &RangeCommand,
         found: &mut Vec<Row>,
     ) -> Result<(), StoreError> {
-        let shape = StatementShape::Rows { ring: range.ring, is_limited: limit.is_some() };
-        let mut statement = self.link.prepared(self.table, shape).await?;
+        let mut statement = self.link.prepared(self.table, StatementShape::Rows(range.ring)).await?;
         statement.set_consistency(level(self.consistency));
-        let per_row = limit.map_or(usize::MAX, |limit| limit.unsigned_abs() as usize);
-        let mut paging = Paging::of(room.saturating_mul(per_row));
-        let values = match limit {
-            Some(limit) => range.values.clone().int(limit),
-            None => range.values.clone(),
-        };
         let reading = AnswerReader { table: self.table, has_key: true, now_s: command.read.now_s };
+        let Predicate::Range(SliceRange { count, .. }) = command.read.predicate else { return Ok(()) };
         let is_of_supers = self.table.inner.is_some();
-        let mut rows: Vec<(Bytes, GatheredColumns)> = Vec::new();
+        let mut whole = WholeRows { rows: Vec::new(), is_of_supers, count, kept: 0, surplus: 0 };
+        let mut paging = Paging::of(room.saturating_add(1));
         let (mut from, mut bytes) = (PagingState::start(), 0);
+        let mut is_interrupted = false;
         loop {
-            statement.set_page_size(paging.rows());
-            let (page, next) = self.link.page(&statement, &values, from).await?;
+            let (page, next) = self.page(&mut statement, &range.values, from, &mut paging).await?;
             bytes = within_limit(bytes + page.rows_bytes_size())?;
             charge_page(&page)?;
-            let cells = reading.cells(&page)?;
-            if limit.is_some() && cells.len() < page.rows_num() {
-                // Columns without a value, which CQL clients can write, have counted towards the limit.
-                return self.add_rows_by_key(range, room, command, found).await;
-            }
-            for cell in cells {
-                match rows.last_mut() {
-                    Some((key, columns)) if *key == cell.key => columns.add(cell),
-                    _ => {
-                        let mut columns = GatheredColumns::new(is_of_supers, usize::MAX);
-                        let key = cell.key.clone();
-                        columns.add(cell);
-                        rows.push((key, columns));
-                    }
-                }
-            }
-            paging.learn(&page, (room + 1).saturating_sub(rows.len()).saturating_mul(per_row));
+            reading.cells(&page)?.into_iter().for_each(|cell| whole.add(cell));
+            paging.learn(&page, whole.cells_missing(room));
             match next {
-                Some(next) if rows.len() <= room => from = next,
-                _ => break,
+                Some(_) if whole.drops_too_much() => is_interrupted = true,
+                Some(next) if !whole.has_complete(room) => {
+                    from = next;
+                    continue;
+                }
+                _ => {}
             }
+            break;
         }
+        let mut rows = whole.rows;
         rows.truncate(room);
+        let last = rows.last().map(|(key, _)| key.clone());
+        if is_interrupted {
+            rows.pop_if(|(_, columns)| !columns.is_complete());
+        }
+        let seen: HashSet<Bytes> = rows.iter().map(|(key, _)| key.clone()).collect();
         found.extend(rows.into_iter().map(|(key, columns)| Row { key, columns: columns.columns(false) }));
-        Ok(())
+        match last {
+            Some(last) if is_interrupted && seen.len() < room => {
+                self.add_rows_by_key(range.beginning_with(last), &seen, room - seen.len(), command, found)
+                    .await
+            }
+            _ => Ok(()),
+        }
     }
 
-    /// Reads row by row: rows without selected columns must be returned too, and one statement would not return them.
+    /// Reads row by row, without those that were `seen`. Rows without selected columns must be returned too, and one
+    /// statement would not return them.
     async fn add_rows_by_key(
         &self,
         range: BoundedRange,
+        seen: &HashSet<Bytes>,
         room: usize,
         command: &RangeCommand,
         found: &mut Vec<Row>,
@@ -148,9 +205,9 @@ impl RingScan<'_> {
         let until = found.len() + room;
         let mut from = PagingState::start();
         while found.len() < until {
-            statement.set_page_size(paging.rows());
-            let (page, next) = self.link.page(&statement, &range.values, from).await?;
-            let rows: Vec<Row> = futures_util::stream::iter(keys(&page)?)
+            let (page, next) = self.page(&mut statement, &range.values, from, &mut paging).await?;
+            let keys = keys(&page)?.into_iter().filter(|key| !seen.contains(key));
+            let rows: Vec<Row> = futures_util::stream::iter(keys)
                 .map(|key| async move {
                     let columns = read(self.link, self.table, &key, &command.read, self.consistency).await?;
                     Ok::<Row, StoreError>(Row { key, columns })
@@ -182,8 +239,7 @@ impl RingScan<'_> {
         let mut paging = Paging::of(max_keys.saturating_sub(found.len()));
         let mut from = PagingState::start();
         while found.len() < max_keys {
-            statement.set_page_size(paging.rows());
-            let (page, next) = self.link.page(&statement, values, from).await?;
+            let (page, next) = self.page(&mut statement, values, from, &mut paging).await?;
             found.extend(keys(&page)?);
             paging.learn(&page, max_keys.saturating_sub(found.len()));
             match next {
@@ -192,6 +248,25 @@ impl RingScan<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Reads a page. If the cluster cannot read it in time, a smaller one is read.
+    async fn page(
+        &self,
+        statement: &mut PreparedStatement,
+        values: &BoundValues,
+        from: PagingState,
+        paging: &mut Paging,
+    ) -> Result<(QueryRowsResult, Option<PagingState>), StoreError> {
+        for _ in 0..HALVINGS_MAX {
+            statement.set_page_size(paging.rows());
+            match self.link.page(statement, values, from.clone()).await {
+                Err(StoreError::TimedOut(_)) if paging.halve() => meter::check()?,
+                outcome => return outcome,
+            }
+        }
+        statement.set_page_size(paging.rows());
+        self.link.page(statement, values, from).await
     }
 
     /// The ring_ranges that bounds mean, in the order in which they are read.
@@ -225,4 +300,11 @@ impl RingScan<'_> {
             }
         })
     }
+}
+
+/// Returns whether a read selects whole rows, or the first columns of each.
+fn is_of_whole_rows(read: &ReadCommand) -> bool {
+    let Predicate::Range(range) = &read.predicate else { return false };
+    let is_whole = range.start.is_empty() && range.finish.is_empty() && !range.reversed;
+    is_whole && read.super_column.is_none() && range.count > 0
 }

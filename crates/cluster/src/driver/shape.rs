@@ -47,8 +47,8 @@ pub enum StatementShape {
     Slice { inner: bool, which: RowSelector, is_reversed: bool },
     /// Reads the row keys of a range of the ring.
     Keys(Ring),
-    /// Reads whole rows of a range of the ring, or the first columns of each.
-    Rows { ring: Ring, is_limited: bool },
+    /// Reads whole rows of a range of the ring.
+    Rows(Ring),
     /// Reads the keys of rows that have a value in a column.
     IndexedKeys(Ring),
     /// Writes a column if it has a value. If the new value is unset, only the condition is checked.
@@ -111,13 +111,8 @@ impl StatementShape {
             StatementShape::Keys(ring) => {
                 format!("SELECT DISTINCT key FROM {name}{}", ring_condition(ring, " WHERE "))
             }
-            StatementShape::Rows { ring, is_limited } => {
-                let limit = if is_limited { " PER PARTITION LIMIT ?" } else { "" };
-                format!(
-                    "SELECT key, {} FROM {name}{}{limit}",
-                    table.selected(),
-                    ring_condition(ring, " WHERE ")
-                )
+            StatementShape::Rows(ring) => {
+                format!("SELECT key, {} FROM {name}{}", table.selected(), ring_condition(ring, " WHERE "))
             }
             StatementShape::IndexedKeys(ring) => {
                 let range = ring_condition(ring, " AND ");

@@ -10,6 +10,7 @@ use super::cql::ClientStatements;
 use super::keyspaces::{self, KnownTables};
 use super::link::Link;
 use super::metadata_records::{MetadataRecords, TablesLock};
+use super::node_watch::NodeWatch;
 use super::scan::RingScan;
 use super::splits::splits;
 use super::table::PreparedTable;
@@ -40,6 +41,7 @@ pub struct ClusterStore {
     pub(super) statements: ClientStatements,
     tables: PreparedTables,
     records: MetadataRecords,
+    nodes: NodeWatch,
     partitioner: PartitionerRef,
     clock: Arc<Clock>,
     replication: Option<BTreeMap<String, String>>,
@@ -82,6 +84,7 @@ impl ClusterStore {
             statements: ClientStatements::new(),
             tables: PreparedTables::default(),
             records: MetadataRecords::default(),
+            nodes: NodeWatch::default(),
             partitioner,
             clock,
             replication: options.replication.clone(),
@@ -300,6 +303,8 @@ impl SharedSchemaStore for ClusterStore {
     }
 
     fn records_version(&self) -> StoreFuture<'_, i64> {
+        // Gateways ask every second.
+        self.nodes.note(&self.link.status().nodes);
         Box::pin(self.records.version(&self.link))
     }
 
