@@ -42,14 +42,17 @@ def java():
     raise MissingTool(f"Java {JAVA_RELEASE} is not installed: install {package}, or set JAVA_HOME")
 
 
-def classpath():
-    """Returns the class path of the jars. Downloads them if they are missing or incomplete."""
+def classpath(release=None):
+    """Returns the class path of a release's jars; None is the release of the POM. Downloads them if they are missing or
+    incomplete.
+    """
+    lib = TARGET / (f"lib-{release}" if release else "lib")
     TARGET.mkdir(parents=True, exist_ok=True)
     with open(TARGET / "lib.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not _is_whole(TARGET / "lib"):
-            _download(TARGET / "lib")
-    return ":".join(str(jar) for jar in sorted((TARGET / "lib").glob("*.jar")))
+        if not _is_whole(lib):
+            _download(lib, release)
+    return ":".join(str(jar) for jar in sorted(lib.glob("*.jar")))
 
 
 def _release(candidate):
@@ -74,7 +77,7 @@ def _is_whole(lib):
         return False
 
 
-def _download(lib):
+def _download(lib, release):
     """Downloads the jars into a temporary folder, which is renamed when every jar has been read to its end."""
     if not shutil.which("mvn"):
         raise MissingTool("mvn is not installed: install Maven, which downloads Cassandra")
@@ -83,6 +86,8 @@ def _download(lib):
     shutil.rmtree(part, ignore_errors=True)
     command = ["mvn", "--quiet", "--batch-mode", "--strict-checksums", "-Dstyle.color=never", "--file", str(POM)]
     command += ["dependency:copy-dependencies", f"-DoutputDirectory={part}"]
+    if release:
+        command.append(f"-Dcassandra.version={release}")
     answer = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
         raise RingError(f"Maven cannot download Cassandra:\n{_beginning(answer.stdout + answer.stderr)}")

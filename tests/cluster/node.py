@@ -199,7 +199,7 @@ class Node:
         command += [f"--add-exports={package}=ALL-UNNAMED" for package in EXPORTED]
         command += [f"--add-opens={package}=ALL-UNNAMED" for package in OPENED]
         command += [f"-D{name}={value}" for name, value in properties.items()]
-        command += [self._config_option(), "-classpath", jars.classpath(), MAIN_CLASS]
+        command += [self._config_option(), "-classpath", jars.classpath(self.settings["release"]), MAIN_CLASS]
         return command
 
     def _config_option(self):

@@ -50,6 +50,7 @@ const KEEPALIVES_PER_TIMEOUT: u32 = 5;
 const KEEPALIVE_SHARE: u32 = 2;
 /// Lower limit of both times: a busy node may answer late.
 const KEEPALIVE_MIN: Duration = Duration::from_secs(2);
+const DEFECTIVE_RELEASE: &str = "5.0.5";
 /// Limit of the gateway's own prepared statements.
 const OWN_STATEMENTS_MAX: usize = 64;
 
@@ -263,6 +264,23 @@ impl Link {
     pub async fn partitioner_class(&self) -> Result<String, StoreError> {
         let rows = self.ask("SELECT partitioner FROM system.local", BoundValues::default()).await?;
         Ok(String::from_utf8_lossy(&first(rows).unwrap_or_default()).into_owned())
+    }
+
+    /// Logs a warning if a node has a release with a defect that requests of gateways meet: scans for the keys of rows fail in
+    /// Cassandra 5.0.5 where a range of a flushed row was deleted (IllegalStateException in SSTableScanner).
+    pub(super) async fn warn_of_release(&self) -> Result<(), StoreError> {
+        for table in ["local", "peers"] {
+            let text = format!("SELECT release_version FROM system.{table}");
+            let releases = self.ask(&text, BoundValues::default()).await?;
+            let mut releases = releases.into_iter().filter_map(|row| row.into_iter().next().flatten());
+            if releases.any(|release| release == DEFECTIVE_RELEASE) {
+                tracing::warn!(
+                    "a node of the cluster has Cassandra 5.0.5, in which some scans fail: use 5.0.6 or later"
+                );
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Runs one of the gateway's own statements at QUORUM, and returns its rows.

@@ -78,6 +78,7 @@ impl ClusterStore {
             Some(replication) => map(replication),
             None => format!("{{'class': 'SimpleStrategy', 'replication_factor': '{copies}'}}"),
         };
+        link.warn_of_release().await?;
         MetadataRecords::set_up(&link, &replication).await?;
         Ok(ClusterStore {
             link,
