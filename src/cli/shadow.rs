@@ -121,6 +121,7 @@ async fn serve(args: &ShadowArgs) -> Result<(), String> {
     let finished = tokio::task::spawn_blocking(|| shadow.finish(LAST_CALLS_TIMEOUT)).await;
     if !finished.map_err(|error| format!("the shadow failed: {error}"))? {
         tracing::warn!("the last calls are not compared: the candidate has not answered them in time");
+        state.abandon_rest();
     }
     args.report.write(&state.report)
 }

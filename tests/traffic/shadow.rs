@@ -184,9 +184,25 @@ fn a_candidate_that_is_down_or_silent_does_not_reach_clients() {
         let report = shadow.report_of(6);
         assert_eq!(report["calls"]["without_answer"], 6, "{report:#}");
         assert_eq!(report["causes"][0]["is_without_answer"], true);
+        assert_eq!(report["calls"]["missing_writes"], 5, "{report:#}");
         // Six time-outs of the candidate are 600 ms.
         assert!(took < Duration::from_millis(500), "{took:?}");
     }
+}
+
+#[test]
+fn a_candidate_that_hangs_is_never_the_same() {
+    let primary = server();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let shadow = Shadow::start(primary.thrift_address(), silent.local_addr().unwrap(), &[]);
+    let mut client = connect(&shadow);
+    for _ in 0..20 {
+        insert(&mut client, "v");
+    }
+    drop(client);
+    let (is_success, printed) = shadow.stop();
+    assert!(!is_success && printed.contains(" missing from the candidate"), "{printed}");
+    assert!(printed.contains("the shadow ended before they were sent"), "{printed}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::super::call::{Call, Conversation, PreparedTexts, Request};
 use super::super::compare::{Comparison, Context, Rule, RunSpan, compare};
 use super::super::report::{CallOutcome, Cause, CauseId, ComparedCall, Report, ReproducedCall, Reproduction};
-use super::super::{Event, EventKind, Protocol};
+use super::super::{Event, EventKind, LossReason, Protocol};
 use super::handles::Handles;
 use super::link::{Arrival, ReplayLink};
 use super::order::Order;
@@ -152,7 +152,11 @@ impl<'a> Replay<'a> {
             }
             EventKind::Lost(loss) => {
                 let why = format!("not recorded: {}", loss.why.name());
-                self.report.add_not_compared(&why, loss.messages.max(1));
+                match loss.why {
+                    // Neither server takes such bytes for a call.
+                    LossReason::Unreadable => self.report.add_not_compared(&why, loss.messages.max(1)),
+                    _ => self.report.add_not_sent(&why, loss.messages.max(1)),
+                }
             }
             EventKind::Pushed { .. } => {}
         }
@@ -187,10 +191,10 @@ impl<'a> Replay<'a> {
 
     async fn request(&mut self, connection: u64, number: u64, at_us: i64, message: &Bytes) {
         let Some(of) = self.connections.get_mut(&connection) else {
-            return self.report.add_not_compared(reason::NOT_OPENED, 1);
+            return self.report.add_not_sent(reason::NOT_OPENED, 1);
         };
         let Ok(call) = of.conversation.request(message, &self.prepared) else {
-            return self.report.add_not_compared(reason::UNREADABLE, 1);
+            return self.report.add_not_sent(reason::UNREADABLE, 1);
         };
         let protocol = of.conversation.protocol();
         let of_client = of.client.clone();
@@ -226,7 +230,7 @@ impl<'a> Replay<'a> {
 
     /// Counts a call that is not sent.
     pub(super) fn skip(&mut self, pending: &PendingCall, number: u64, why: &str) {
-        let compared = ComparedCall { outcome: CallOutcome::NotCompared(why), ..pending.compared(number) };
+        let compared = ComparedCall { outcome: CallOutcome::NotSent(why), ..pending.compared(number) };
         self.report.add(&compared);
         self.show_progress(false);
     }

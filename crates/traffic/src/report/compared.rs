@@ -65,6 +65,8 @@ pub enum CallOutcome<'a> {
     Differs(CallDifference<'a>),
     /// They were not compared, for this reason.
     NotCompared(&'a str),
+    /// The candidate did not get the call, for this reason. After a write it may have other data.
+    NotSent(&'a str),
 }
 
 /// A difference between the answers of one call.
