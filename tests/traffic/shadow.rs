@@ -205,6 +205,73 @@ fn a_candidate_that_hangs_is_never_the_same() {
     assert!(printed.contains("the shadow ended before they were sent"), "{printed}");
 }
 
+/// Returns the timestamps of all values of a server, by their keys.
+fn write_times(server: &Server) -> Vec<Vec<Option<Vec<u8>>>> {
+    let mut rows =
+        NativeClient::ready(server.native_address(), 4).rows("SELECT p, writetime(v) FROM k.t").rows;
+    rows.sort();
+    rows
+}
+
+#[test]
+fn writes_without_a_timestamp_get_the_same_on_both_sides() {
+    let (primary, candidate) = (server(), server());
+    for server in [&primary, &candidate] {
+        server.cql("CREATE TABLE k.t (p int PRIMARY KEY, v text); CREATE TABLE k.n (p int PRIMARY KEY, n counter)").unwrap();
+    }
+    candidate.clock().advance(Duration::from_secs(4));
+    let more = ["--candidate-cql", &candidate.native_address().to_string(), "--fail-on", "text"];
+    let shadow = Shadow::start(primary.native_address(), candidate.thrift_address(), &more);
+    let mut calls = 0;
+    for version in 1..=5 {
+        let mut client = NativeClient::ready(shadow.address, version);
+        client.run("USE k");
+        for row in [0, 10, 20] {
+            client.run(&format!("INSERT INTO t (p, v) VALUES ({}, 'v')", row + i32::from(version)));
+        }
+        client.run(&format!("DELETE FROM t WHERE p = {version}"));
+        client.run("UPDATE n SET n = n + 1 WHERE p = 1");
+        calls += 7;
+        if version > 2 {
+            client.run("UPDATE t SET v = 'x' WHERE p = 0 IF v = 'y'");
+            let prepared =
+                client.prepare(&format!("INSERT INTO t (p, v) VALUES ({}, 'v')", 30 + i32::from(version)));
+            client.execute(&prepared, &Asked::values([])).void();
+            calls += 3;
+        }
+    }
+    let report = shadow.report_of(calls);
+    assert_eq!(report["verdict"], "same", "{report:#}");
+    assert_eq!((write_times(&primary).len(), write_times(&primary)), (13, write_times(&candidate)));
+    assert!(shadow.stop().0);
+}
+
+#[test]
+fn statements_of_thrift_get_one_timestamp_too() {
+    let (primary, candidate) = (server(), server());
+    for server in [&primary, &candidate] {
+        server.cql("CREATE TABLE k.t (p int PRIMARY KEY, v text)").unwrap();
+    }
+    candidate.clock().advance(Duration::from_secs(4));
+    let shadow = Shadow::start(primary.thrift_address(), candidate.thrift_address(), &[]);
+    let mut client = connect(&shadow);
+    for text_of in ["INSERT INTO t (p, v) VALUES (1, 'v')", "UPDATE t SET v = 'w' WHERE p = 2"] {
+        let query = fields([(1, text(text_of)), (2, Value::I32(2)), (3, Value::I32(ONE))]);
+        client.call("execute_cql3_query", &query).value();
+    }
+    // A Thrift client removes the columns of CQL by its own clock.
+    let statement = "INSERT INTO \"Standard1\" (key, column1, value) VALUES (0x726f77, 0x63, 0x79)";
+    let query = fields([(1, text(statement)), (2, Value::I32(2)), (3, Value::I32(ONE))]);
+    client.call("execute_cql3_query", &query).value();
+    let path = fields([(3, text("Standard1"))]);
+    let now = Value::I64(traffic::record::now_us());
+    client.call("remove", &fields([(1, text("row")), (2, path), (3, now), (4, Value::I32(ONE))])).void();
+    assert_eq!(get_count(&mut client), Value::I32(0));
+    let report = shadow.report_of(6);
+    assert_eq!(report["verdict"], "same", "{report:#}");
+    assert_eq!((write_times(&primary).len(), write_times(&primary)), (2, write_times(&candidate)));
+}
+
 #[test]
 fn calls_that_are_not_sent_are_counted() {
     let (primary, candidate) = (server(), server());

@@ -87,3 +87,6 @@ pub const TRAFFIC_OWN_ROWS_MAX: usize = 10_000_000;
 /// Bytes of requests and replies that wait until a slower candidate has answered earlier calls. Further calls are counted
 /// and not sent to the candidate.
 pub const SHADOW_BACKLOG_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Tables that a shadow knows to have no counters: some hundred bytes each. Deletions in further ones get no timestamp.
+pub const SHADOW_PLAIN_TABLES_MAX: usize = 100_000;
