@@ -7,7 +7,7 @@ use super::context::Context;
 use super::shown::{shown_bytes, shown_cell};
 use super::texts::without_java_objects;
 use super::{FoundDifference, Rule};
-use crate::report::DifferenceKind;
+use crate::report::{ANOTHER_ORDER, DifferenceKind};
 use base::schema::is_system_keyspace;
 
 /// Returns the difference of two replies, and adds the rules that were applied.
@@ -140,7 +140,16 @@ fn rows(
     if !left.columns.is_empty() && !right.columns.is_empty() && left.columns != right.columns {
         return Some(columns_differ(&left.columns, &right.columns));
     }
+    let sorted = |rows: &ResultRows| {
+        let mut rows = rows.rows.clone();
+        rows.sort_unstable();
+        rows
+    };
     for (number, (one, other)) in left.rows.iter().zip(&right.rows).enumerate() {
+        if one != other && left.rows.len() == right.rows.len() && sorted(left) == sorted(right) {
+            let path = format!("[{number}]{ANOTHER_ORDER}");
+            return Some(FoundDifference::data(&path, Some(shown_row(one)), Some(shown_row(other))));
+        }
         if one.len() != other.len() {
             let count = |row: &[_]| Some(format!("{} columns", row.len()));
             return Some(FoundDifference::data(&format!("[{number}]"), count(one), count(other)));
@@ -165,11 +174,7 @@ fn rows(
     }
     if left.rows.len() != right.rows.len() {
         let at = left.rows.len().min(right.rows.len());
-        let row = |rows: &ResultRows| {
-            rows.rows
-                .get(at)
-                .map(|row| row.iter().map(|cell| shown_cell(cell.as_ref())).collect::<Vec<_>>().join(", "))
-        };
+        let row = |rows: &ResultRows| rows.rows.get(at).map(|row| shown_row(row));
         return Some(FoundDifference::data(&format!("[{at}]"), row(left), row(right)));
     }
     match (&left.paging_state, &right.paging_state) {
@@ -182,6 +187,10 @@ fn rows(
             None
         }
     }
+}
+
+fn shown_row(row: &[Option<Bytes>]) -> String {
+    row.iter().map(|cell| shown_cell(cell.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
 fn columns_differ(left: &[ResultColumn], right: &[ResultColumn]) -> FoundDifference {
@@ -296,6 +305,7 @@ mod tests {
         let rows = |cells: &[&[u8]]| rows_of("ks", ("a", "text"), cells);
         assert_eq!(told(rows(&[b"x", b"y"]), rows(&[b"x", b"z"])), r#"data at "[1].a": "y" <> "z""#);
         assert_eq!(told(rows(&[b"x"]), rows(&[b"x", b"z"])), r#"data at "[1]": nothing <> "z""#);
+        assert_eq!(told(rows(&[b"x", b"y"]), rows(&[b"y", b"x"])), r#"data at "[0] (order)": "x" <> "y""#);
         let other = rows_of("ks", ("a", "blob"), &[b"x"]);
         assert_eq!(told(rows(&[b"x"]), other), r#"data at "columns[0]": ks.t.a text <> ks.t.a blob"#);
         // Replies to EXECUTE may name no columns, so the call shows that the table is one of the system.
