@@ -11,11 +11,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 
 use crate::support;
+use db::Authenticator;
 use double::testing::Server;
 use support::calls::*;
 use support::client::{Client, Style};
-use support::native::NativeClient;
-use support::native_body::Asked;
+use support::native::{NativeClient, Packing, opcode};
+use support::native_body::{Asked, Body};
 use support::value::{Value, fields, text};
 
 const SCHEMA: &str = "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
@@ -270,6 +271,38 @@ fn statements_of_thrift_get_one_timestamp_too() {
     let report = shadow.report_of(6);
     assert_eq!(report["verdict"], "same", "{report:#}");
     assert_eq!((write_times(&primary).len(), write_times(&primary)), (2, write_times(&candidate)));
+}
+
+#[test]
+fn logins_of_the_primary_are_no_differences() {
+    let authenticator = Authenticator::Password { are_permissions_enforced: false };
+    let primary = Server::builder().authenticator(authenticator).start().unwrap();
+    let candidate = Server::start().unwrap();
+    let more = ["--candidate-cql", &candidate.native_address().to_string(), "--fail-on", "text"];
+    let shadow = Shadow::start(primary.native_address(), candidate.thrift_address(), &more);
+    for version in [1, 3, 5] {
+        let mut client = NativeClient::connect(shadow.address, version);
+        assert_eq!(client.start(Packing::None).opcode, opcode::AUTHENTICATE);
+        match version {
+            1 => {
+                let login = [("username", "cassandra"), ("password", "cassandra")];
+                client.call(opcode::CREDENTIALS, Body::new().string_map(&login));
+            }
+            _ => {
+                let login = client.call(opcode::AUTH_RESPONSE, Body::new().bytes(b"\0cassandra\0cassandra"));
+                assert_eq!(login.opcode, opcode::AUTH_SUCCESS);
+            }
+        }
+        client.rows("SELECT cql_version FROM system.local");
+    }
+    let report = shadow.report_of(9);
+    assert_eq!(
+        (&report["verdict"], &report["calls"]["differences"]),
+        (&"same".into(), &0.into()),
+        "{report:#}"
+    );
+    assert_eq!(report["calls"]["not_compared"], 3, "{report:#}");
+    assert!(shadow.stop().0);
 }
 
 #[test]

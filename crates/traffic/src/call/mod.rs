@@ -123,6 +123,31 @@ impl Call {
         self.effect == CallEffect::Write
     }
 
+    /// Returns the statements of the call whose texts it has or are known.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let of_request = match (&self.statement, &self.request) {
+            (None, Request::Native(request)) => &request.statements[..],
+            _ => &[],
+        };
+        self.statement.as_deref().into_iter().chain(of_request.iter().filter_map(NativeStatement::text))
+    }
+
+    /// Returns whether the call only writes if a condition holds.
+    pub(crate) fn is_conditional(&self) -> bool {
+        self.method == "cas"
+            || self.is_write() && self.texts().any(|text| StatementWords::of(text).is_conditional)
+    }
+
+    /// Returns whether the server sets timestamps of columns: those of conditional writes, and of statements for which
+    /// the client has sent none.
+    pub(crate) fn lets_server_set_timestamps(&self) -> bool {
+        let is_without = match &self.request {
+            Request::Thrift { .. } => self.statement.is_some(),
+            Request::Native(request) => request.timestamp.is_none(),
+        };
+        self.is_write() && (is_without || self.is_conditional())
+    }
+
     /// Returns whether the server does not answer the call.
     pub fn is_oneway(&self) -> bool {
         use wire::thrift::MessageKind;

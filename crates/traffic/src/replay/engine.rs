@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio::sync::mpsc;
 
 use super::super::call::{Call, Conversation, PreparedTexts, Request};
-use super::super::compare::{Comparison, Context, Rule, RunSpan, compare};
+use super::super::compare::{Comparison, Context, Rule, RunSpan, SentValues, ServerMade, compare};
 use super::super::report::{CallOutcome, Cause, CauseId, ComparedCall, Report, ReproducedCall, Reproduction};
 use super::super::{Event, EventKind, LossReason, Protocol};
 use super::handles::Handles;
@@ -19,6 +19,7 @@ use super::pending::{CandidateAnswer, PendingCall};
 use super::{CandidateServer, Progress, ReplayOptions, Speed, reason};
 use crate::event::host_of;
 use base::util::Clock;
+use wire::native::RequestCode;
 
 /// Calls that the replay makes itself have numbers from here on.
 const OWN_CALLS: u64 = 1 << 63;
@@ -73,10 +74,16 @@ pub struct Replay<'a> {
     started_us: i64,
     /// The times of the first and the latest event.
     recorded: Option<RunSpan>,
-    has_random_uuids: bool,
-    has_server_timestamps: bool,
+    made: ServerMade,
+    sent: SentValues,
     summary: ReplaySummary,
     watched: Option<u64>,
+}
+
+/// Returns whether a call has the password of a native login.
+fn is_native_login(call: &Call) -> bool {
+    matches!(&call.request, Request::Native(request)
+        if matches!(request.code, RequestCode::Credentials | RequestCode::AuthResponse))
 }
 
 impl<'a> Replay<'a> {
@@ -110,8 +117,8 @@ impl<'a> Replay<'a> {
             started_us: clock.next_micros(),
             clock,
             recorded: None,
-            has_random_uuids: false,
-            has_server_timestamps: false,
+            made: ServerMade::default(),
+            sent: SentValues::default(),
             summary: ReplaySummary::default(),
             watched: None,
         }
@@ -198,9 +205,8 @@ impl<'a> Replay<'a> {
         };
         let protocol = of.conversation.protocol();
         let of_client = of.client.clone();
-        self.has_random_uuids |=
-            call.statement.as_ref().is_some_and(|text| text.to_ascii_lowercase().contains("uuid("));
-        self.has_server_timestamps |= call.is_write() && (call.statement.is_some() || call.method == "cas");
+        self.made.learn(&call);
+        self.sent.learn(&call, self.recorded.unwrap_or(RunSpan { from_us: at_us, to_us: at_us }));
         self.wait_until_clear().await;
         self.wait_for_time(at_us).await;
         let is_own = !self.options.only_own_reads || self.own.has(&call);
@@ -218,6 +224,9 @@ impl<'a> Replay<'a> {
         };
         if !is_own {
             return self.skip(&pending, number, reason::NOT_OWN);
+        }
+        if is_native_login(&pending.call) {
+            return self.skip(&pending, number, reason::LOGIN);
         }
         if protocol == Protocol::Native && self.candidate.native.is_none() {
             return self.skip(&pending, number, reason::NO_NATIVE_PORT);
@@ -413,13 +422,8 @@ impl<'a> Replay<'a> {
         self.report.set_reproduction(cause, reproduction);
     }
 
-    fn context(&self) -> Context {
+    fn context(&self) -> Context<'_> {
         let candidate = RunSpan { from_us: self.started_us, to_us: self.clock.next_micros() };
-        Context {
-            recorded: self.recorded.unwrap_or(candidate),
-            candidate,
-            has_random_uuids: self.has_random_uuids,
-            has_server_timestamps: self.has_server_timestamps,
-        }
+        Context { recorded: self.recorded.unwrap_or(candidate), candidate, made: self.made, sent: &self.sent }
     }
 }

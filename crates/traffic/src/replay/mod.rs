@@ -78,6 +78,8 @@ impl Default for ReplayOptions {
 #[expect(missing_docs, reason = "each text explains itself")]
 pub mod reason {
     pub const NO_NATIVE_PORT: &str = "no address of the candidate's native protocol was given";
+    pub const LOGIN: &str =
+        "a native login: its password is not recorded, and the candidate must not require one";
     pub const NOT_OWN: &str = "reads of what the recording has not written (--only-own-reads)";
     pub const UNREADABLE: &str = "the recorded message cannot be decoded";
     pub const NOT_OPENED: &str = "the recording does not have the beginning of the connection";
