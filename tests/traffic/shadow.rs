@@ -16,7 +16,7 @@ use double::testing::Server;
 use support::calls::*;
 use support::client::{Client, Style};
 use support::native::{NativeClient, Packing, opcode};
-use support::native_body::{Asked, Body};
+use support::native_body::{Asked, Body, int};
 use support::value::{Value, fields, text};
 
 const SCHEMA: &str = "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
@@ -304,6 +304,44 @@ fn logins_of_the_primary_are_no_differences() {
     assert_eq!(report["calls"]["not_compared"], 3, "{report:#}");
     assert!(shadow.stop().0);
 }
+
+#[test]
+fn many_clients_on_the_same_rows_make_no_differences() {
+    let (primary, candidate) = (server(), server());
+    for server in [&primary, &candidate] {
+        server.cql("CREATE TABLE k.t (p int, c int, v text, PRIMARY KEY (p, c))").unwrap();
+    }
+    let more = ["--candidate-cql", &candidate.native_address().to_string(), "--fail-on", "text"];
+    let shadow = Shadow::start(primary.native_address(), candidate.thrift_address(), &more);
+    let address = shadow.address;
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|number| {
+            std::thread::spawn(move || {
+                let mut client = NativeClient::ready(address, 4);
+                client.run("USE k");
+                let read = client.prepare("SELECT v FROM t WHERE p = ? AND c = 1");
+                for round in 0..ROUNDS {
+                    let (p, c) = (round % 2, round % 3);
+                    client.run(&format!("UPDATE t SET v = '{number}-{round}' WHERE p = {p} AND c = {c}"));
+                    client.rows(&format!("SELECT * FROM t WHERE p = {p}"));
+                    client.execute(&read, &Asked::values([int(p)])).rows();
+                    client.rows("SELECT * FROM t");
+                    client.run(&format!("DELETE FROM t WHERE p = {p} AND c = {c}"));
+                }
+            })
+        })
+        .collect();
+    clients.into_iter().for_each(|client| client.join().unwrap());
+    let report = shadow.report_of(CLIENTS * (3 + ROUNDS as u64 * 5));
+    assert_eq!(report["verdict"], "same", "{report:#}");
+    let rules = report["rules"].as_array().unwrap();
+    assert!(rules.iter().any(|rule| rule["name"] == "concurrent-write"), "{rules:#?}");
+    assert!(shadow.stop().0);
+}
+
+/// Clients of the same rows, and what each of them does: five calls.
+const CLIENTS: u64 = 16;
+const ROUNDS: i32 = 25;
 
 #[test]
 fn calls_that_are_not_sent_are_counted() {

@@ -4,6 +4,7 @@
 //! statements it has prepared. So it describes a request that names none of these.
 
 mod column_type;
+mod column_values;
 mod conversation;
 mod native_frame;
 mod native_reply;
@@ -14,6 +15,7 @@ mod thrift_place;
 
 use bytes::Bytes;
 
+pub(crate) use column_values::{ColumnValues, KeyValue, column_values};
 pub use conversation::Conversation;
 pub use native_frame::NativeFrame;
 pub use native_reply::{NativeReply, ReplyContent, ResultColumn, ResultRows};

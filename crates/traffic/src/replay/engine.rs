@@ -14,8 +14,9 @@ use super::super::{Event, EventKind, LossReason, Protocol};
 use super::handles::Handles;
 use super::link::{Arrival, ReplayLink};
 use super::order::Order;
-use super::own_data::{OwnData, rows_of};
-use super::pending::{CandidateAnswer, PendingCall};
+use super::own_data::OwnData;
+use super::pending::{CandidateAnswer, PendingCall, RacedPages};
+use super::touched::TouchedRows;
 use super::{CandidateServer, Progress, ReplayOptions, Speed, reason};
 use crate::event::host_of;
 use base::util::Clock;
@@ -60,6 +61,7 @@ pub struct Replay<'a> {
     pub(super) prepared: PreparedTexts,
     pub(super) handles: Handles,
     own: OwnData,
+    raced_pages: RacedPages,
     pub(super) order: Order,
     pub(super) pending: HashMap<u64, PendingCall>,
     pub(super) arrivals: (mpsc::UnboundedSender<Arrival>, mpsc::UnboundedReceiver<Arrival>),
@@ -106,6 +108,7 @@ impl<'a> Replay<'a> {
             prepared: PreparedTexts::default(),
             handles: Handles::default(),
             own: OwnData::default(),
+            raced_pages: RacedPages::default(),
             order: Order::default(),
             pending: HashMap::new(),
             arrivals: mpsc::unbounded_channel(),
@@ -214,8 +217,8 @@ impl<'a> Replay<'a> {
         let mut pending = PendingCall {
             connection,
             at_us,
-            rows: rows_of(&call),
-            races: false,
+            rows: TouchedRows::of(&call, &self.prepared),
+            races: self.raced_pages.continues(&call),
             call,
             recorded: None,
             candidate: CandidateAnswer::Waiting,
@@ -375,6 +378,9 @@ impl<'a> Replay<'a> {
             candidate.as_ref().map(|(answer, _)| answer),
             &self.context(),
         ));
+        if comparison.rules.contains(&Rule::ConcurrentWrite) {
+            self.raced_pages.add(recorded.map(|(answer, _)| answer));
+        }
         let rules = comparison.rule_names();
         let compared = ComparedCall {
             candidate_us: candidate.map(|(_, took)| took),

@@ -14,6 +14,7 @@ mod pending;
 mod progress;
 mod sending;
 mod shrink;
+mod touched;
 mod wire;
 
 use std::time::Duration;
