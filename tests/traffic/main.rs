@@ -2,6 +2,7 @@
 
 mod attacks;
 mod by_keyspace;
+mod falsifier;
 mod record;
 mod recorder;
 mod redact;

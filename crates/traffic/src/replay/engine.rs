@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
-use super::super::call::{Call, Conversation, PreparedTexts, Request};
+use super::super::call::{Answer, Call, Conversation, PreparedTexts, Request};
 use super::super::compare::{Comparison, Context, Rule, RunSpan, SentValues, ServerMade, compare};
 use super::super::report::{CallOutcome, Cause, CauseId, ComparedCall, Report, ReproducedCall, Reproduction};
 use super::super::{Event, EventKind, LossReason, Protocol};
@@ -49,6 +49,8 @@ pub struct ReplaySummary {
     pub differences: Vec<DifferentCall>,
     /// The cause of the difference of the watched call, if it differs.
     pub watched: Option<Cause>,
+    /// The candidate's answer to the watched call.
+    pub(super) watched_answer: Option<Answer>,
 }
 
 /// A running replay.
@@ -380,6 +382,9 @@ impl<'a> Replay<'a> {
         ));
         if comparison.rules.contains(&Rule::ConcurrentWrite) {
             self.raced_pages.add(recorded.map(|(answer, _)| answer));
+        }
+        if self.watched == Some(number) {
+            self.summary.watched_answer = candidate.as_ref().map(|(answer, _)| answer.clone());
         }
         let rules = comparison.rule_names();
         let compared = ComparedCall {

@@ -10,6 +10,7 @@ mod handles;
 mod link;
 mod order;
 mod own_data;
+mod partitioner;
 mod pending;
 mod progress;
 mod sending;
@@ -20,6 +21,7 @@ mod wire;
 use std::time::Duration;
 
 pub use engine::{Replay, ReplaySummary};
+pub use partitioner::partitioner_of;
 pub use progress::Progress;
 pub use shrink::{FreshServer, Shrunk, reproduction, selected, shrink};
 

@@ -65,6 +65,21 @@ impl TouchedRows {
     pub(super) fn meets(&self, other: &TouchedRows) -> bool {
         self.0.iter().any(|one| other.0.iter().any(|other| one.meets(other)))
     }
+
+    /// Returns whether a row has one of these values as its key, as far as the request shows keys.
+    pub(super) fn may_have_key(&self, is_shown: impl Fn(&Bytes) -> bool) -> bool {
+        let is_any = |value: &KeyValue| match value {
+            KeyValue::Bytes(bytes) => is_shown(bytes),
+            KeyValue::Text(_) | KeyValue::Unknown => true,
+        };
+        let mut rows = self.0.iter();
+        rows.any(|rows| rows.columns.is_empty() || rows.columns.values().flatten().any(is_any))
+    }
+
+    /// Returns whether the request names rows by their keys, and not a range or a whole table.
+    pub(super) fn have_keys(&self) -> bool {
+        self.0.iter().all(|rows| !rows.columns.is_empty())
+    }
 }
 
 impl TableRows {
