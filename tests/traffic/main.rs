@@ -3,6 +3,7 @@
 mod attacks;
 mod by_keyspace;
 mod falsifier;
+mod judge;
 mod record;
 mod recorder;
 mod redact;
