@@ -8,11 +8,13 @@ use clap::Args;
 use super::process::{self, StopSignals};
 use super::replay_server::{ReplayServer, ReplayServerArgs, quoted};
 use super::report::ReportArgs;
+use super::traffic::open;
 use base::util::limits::{SHRUNK_BYTES_MAX, SHRUNK_CAUSES_MAX};
 use base::util::output::report_line;
 use traffic::file::{PartWriter, RotationLimits};
 use traffic::replay::{
-    FreshServer, Progress, Replay, ReplayOptions, Shrunk, Speed, reproduction, selected, shrink,
+    FreshServer, Progress, Replay, ReplayOptions, Shrunk, Speed, partitioner_of, reproduction, selected,
+    shrink,
 };
 use traffic::report::{CauseId, Report, ReportSubject, RunKind};
 use traffic::{Event, EventKind, Header, Recording, TrafficError};
@@ -56,7 +58,8 @@ pub(super) fn replay(args: &ReplayArgs) -> Result<(), String> {
 
 async fn run(args: &ReplayArgs) -> Result<(), String> {
     let recording = Recording::open(&args.file).map_err(|error| error.to_string())?;
-    let mut server = args.server.open().await?;
+    let recorded = described(&args.file, &recording.upstreams());
+    let mut server = args.server.open(partitioner_of(recording).as_deref()).await?;
     if let (Some(directory), false) = (&args.shrink, server.can_be_fresh()) {
         return Err(format!(
             "--shrink {} needs the server in its first state again and again: add --fresh COMMAND, or replay to the \
@@ -64,11 +67,7 @@ async fn run(args: &ReplayArgs) -> Result<(), String> {
             directory.display()
         ));
     }
-    let subject = ReportSubject {
-        run: RunKind::Replay,
-        recorded: described(&args.file, &recording.upstreams()),
-        candidate: server.name(),
-    };
+    let subject = ReportSubject { run: RunKind::Replay, recorded, candidate: server.name() };
     let report = Report::new(subject);
     let mut stop = StopSignals::listen()?;
     for _ in 0..args.times {
@@ -185,6 +184,16 @@ async fn shrink_one(
     let command =
         format!("thriftstore replay {}{}", quoted(&file.display().to_string()), args.server.options());
     report.set_reproduction(cause, reproduction(&events, &shrunk, command));
+    if server.is_other() {
+        let partitioner = open(&args.file).map(partitioner_of)?;
+        let mut own = args.server.in_memory(partitioner.as_deref()).await?;
+        if !shrunk.is_answered_by(&events, &own.fresh().await?).await {
+            report_line!(
+                "  a thriftstore in memory does not give the recorded answer to these calls either: perhaps the \
+                 schema or data is from before the recording"
+            );
+        }
+    }
     Ok(shrunk)
 }
 

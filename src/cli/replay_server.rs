@@ -8,13 +8,19 @@ use clap::Args;
 
 use super::control::LoadSource;
 use base::compat::features::ReportedVersion;
+use base::partitioner::resolve;
 use base::util::Release;
 use double::testing::{Server, Snapshot};
 use server::thrift::Compat;
 use traffic::replay::{CandidateServer, FreshServer};
 
-/// The configuration of a server in memory without --config: it has no keyspaces.
-const EMPTY: &str = "<Storage><Keyspaces/></Storage>";
+/// Returns the configuration of a server in memory without --config: it has no keyspaces.
+fn configuration(partitioner: Option<&str>) -> String {
+    // A class of the application cannot be had.
+    let known = partitioner.filter(|class| resolve(class).is_some());
+    let partitioner = known.map(|class| format!("<Partitioner>{class}</Partitioner>")).unwrap_or_default();
+    format!("<Storage>{partitioner}<Keyspaces/></Storage>")
+}
 
 #[derive(Debug, Args)]
 pub(super) struct ReplayServerArgs {
@@ -34,7 +40,7 @@ pub(super) struct ReplayServerArgs {
     #[arg(long, value_name = "VERSION", value_parser = ReportedVersion::new, conflicts_with = "against")]
     claim: Option<ReportedVersion>,
     /// The configuration of the server in memory, for its keyspaces and partitioner: a storage-conf.xml or a cassandra.yaml
-    /// [default: none; it has no keyspaces]
+    /// [default: the partitioner that the recording names, and no keyspaces]
     #[arg(long, value_name = "FILE", conflicts_with = "against")]
     config: Option<PathBuf>,
     /// Load the data with which the recording began into the server in memory, as in `serve`: a data directory, a backup,
@@ -63,21 +69,28 @@ pub(super) struct OwnServer {
 }
 
 impl ReplayServerArgs {
-    /// Returns the server, which runs.
+    /// Returns the server, which runs. A server in memory has this partitioner, unless --config names another one.
     ///
     /// # Errors
     ///
     /// If the server in memory cannot be started, or its data cannot be loaded.
-    pub(super) async fn open(&self) -> Result<ReplayServer, String> {
-        if let Some(thrift) = &self.against {
-            let candidate = CandidateServer { thrift: thrift.clone(), native: self.against_cql.clone() };
-            return Ok(ReplayServer::Other { candidate, fresh: self.fresh.clone() });
+    pub(super) async fn open(&self, partitioner: Option<&str>) -> Result<ReplayServer, String> {
+        match &self.against {
+            None => self.in_memory(partitioner).await,
+            Some(thrift) => {
+                let candidate = CandidateServer { thrift: thrift.clone(), native: self.against_cql.clone() };
+                Ok(ReplayServer::Other { candidate, fresh: self.fresh.clone() })
+            }
         }
+    }
+
+    /// Returns a server in memory.
+    pub(super) async fn in_memory(&self, partitioner: Option<&str>) -> Result<ReplayServer, String> {
         let compat = Compat::of(&self.compat).map_err(|error| format!("--compat: {error}"))?;
         let builder = Server::builder().compat(compat);
         let builder = match &self.config {
             Some(file) => builder.config_file(file),
-            None => builder.config_text(EMPTY),
+            None => builder.config_text(configuration(partitioner)),
         };
         let builder = match &self.claim {
             Some(claim) => builder.reported_version(claim.clone()),
@@ -140,6 +153,11 @@ impl ReplayServer {
                 .collect::<Vec<_>>()
                 .join(", "),
         }
+    }
+
+    /// Returns whether the server is another one than that in memory.
+    pub(super) fn is_other(&self) -> bool {
+        matches!(self, ReplayServer::Other { .. })
     }
 
     /// Whether the server can be brought into the state in which the recording began.

@@ -34,7 +34,8 @@ impl ReportArgs {
     ///
     /// # Errors
     ///
-    /// If the file cannot be written, or the report has differences of `--fail-on`.
+    /// If the file cannot be written, if the report has differences of `--fail-on`, or if writes are missing from the
+    /// candidate.
     pub(super) fn write(&self, report: &Report) -> Result<(), String> {
         let summary = report.summary();
         let written = match self.form {
@@ -51,10 +52,11 @@ impl ReportArgs {
                 print_line!("\nThe report is in {}", file.display());
             }
         }
+        let headline = || summary.verdict.headline(&summary);
         match self.fail_on {
-            Some(kind) if report.has_differences(kind) => {
-                Err(format!("{} (--fail-on {kind})", summary.verdict.headline(&summary)))
-            }
+            Some(kind) if report.has_differences(kind) => Err(format!("{} (--fail-on {kind})", headline())),
+            // Equal answers prove nothing if the candidate lacks data.
+            _ if summary.calls.missing_writes > 0 => Err(headline()),
             _ => Ok(()),
         }
     }

@@ -14,7 +14,7 @@ use super::tls::TlsArgs;
 use base::util::limits::{RECORDER_CONNECTIONS_MAX, SHADOW_QUEUE_BYTES_MAX};
 use base::util::output::print_line;
 use net::{Admission, ConnectionLimits, Encryption, Listener, Shutdown};
-use traffic::record::{Proxy, TapQueue, Upstream, Upstreams};
+use traffic::record::{Proxy, Stamps, TapQueue, Upstream, Upstreams};
 use traffic::replay::CandidateServer;
 use traffic::report::{Report, ReportSubject, RunKind};
 use traffic::shadow::{Only, Shadow, ShadowPlan, ShadowState, shadow_page};
@@ -50,6 +50,10 @@ pub(super) struct ShadowArgs {
     /// Send only `reads` or only `writes` to the candidate [default: both]
     #[arg(long, value_name = "KIND")]
     only: Option<Only>,
+    /// Pass CQL writes without a timestamp as they are: each server then sets its own [default: the shadow sets one for
+    /// both, by its clock]
+    #[arg(long)]
+    server_timestamps: bool,
     /// The time that the candidate may take for an answer, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=600_000))]
     timeout_ms: u64,
@@ -107,7 +111,10 @@ async fn serve(args: &ShadowArgs) -> Result<(), String> {
         ..ConnectionLimits::default()
     };
     let admission = Admission::limited(signal()?, limits).with_encryption(encryption);
-    let proxy = Proxy::new(queue);
+    let proxy = match args.server_timestamps {
+        true => Proxy::new(queue),
+        false => Proxy::new(queue).with_stamps(Stamps::default()),
+    };
     for (listener, primary) in listeners.into_iter().zip(primaries) {
         print_line!("listening for clients on {}, answered by {}", listener.address, primary.address);
         listener.start(proxy.to(Upstreams::only(primary)), admission.clone());
@@ -121,6 +128,7 @@ async fn serve(args: &ShadowArgs) -> Result<(), String> {
     let finished = tokio::task::spawn_blocking(|| shadow.finish(LAST_CALLS_TIMEOUT)).await;
     if !finished.map_err(|error| format!("the shadow failed: {error}"))? {
         tracing::warn!("the last calls are not compared: the candidate has not answered them in time");
+        state.abandon_rest();
     }
     args.report.write(&state.report)
 }

@@ -2,6 +2,8 @@
 
 mod attacks;
 mod by_keyspace;
+mod falsifier;
+mod judge;
 mod record;
 mod recorder;
 mod redact;

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
-use traffic::file::{Ending, PartReader};
+use traffic::file::{Ending, PartReader, part_path};
 use traffic::{Event, EventKind};
 
 /// A running recorder. Dropping it kills the process.
@@ -92,6 +92,10 @@ impl Recorder {
             outcome.output,
             outcome.errors
         );
+        if !part_path(&self.file, 2).exists() {
+            let bytes = format!("({} bytes)", self.file.metadata().unwrap().len());
+            assert!(outcome.output.contains(&bytes), "{} {bytes}", outcome.output);
+        }
         events_of(&self.file)
     }
 

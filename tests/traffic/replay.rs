@@ -3,15 +3,24 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failure should stop the test")]
 
 use std::fs;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::Value as Json;
 
+use traffic::replay::{
+    CandidateServer, FreshServer, Replay, ReplayOptions, partitioner_of, selected, shrink,
+};
+use traffic::report::{Report, ReportSubject, RunKind};
+use traffic::{EventKind, Recording, ThriftMessage};
+
+use crate::falsifier::Falsifier;
 use crate::recorder::Recorder;
 use crate::support;
-use double::testing::Server;
+use double::testing::{Server, Snapshot};
 use support::calls::*;
 use support::client::{Client, Style};
 use support::native::NativeClient;
@@ -134,7 +143,8 @@ fn a_difference_is_found_and_shrunk_to_a_few_calls() {
         assert_eq!(reproduction["is_shortest"], true, "{cause:#}");
         let command = reproduction["command"].as_str().expect("a command");
         let calls = reproduction["calls"].as_array().unwrap().len();
-        assert!((2..10).contains(&calls), "{cause:#}");
+        // The writes of the rows that it reads, and those that make the schema.
+        assert!((2..12).contains(&calls), "{cause:#}");
         // The command shows the difference again.
         let again = Command::new("sh")
             .arg("-c")
@@ -147,6 +157,104 @@ fn a_difference_is_found_and_shrunk_to_a_few_calls() {
         let again: Json = serde_json::from_slice(&again.stdout).unwrap();
         assert_eq!(again["calls"]["data"], 1, "{command}: {again:#}");
         assert_eq!(again["causes"][0]["title"], cause["title"], "{command}");
+    }
+}
+
+/// Returns to the state of the beginning for each attempt to shrink.
+struct Restored<'s> {
+    server: &'s Mutex<Server>,
+    start: Snapshot,
+    candidate: CandidateServer,
+}
+
+impl FreshServer for Restored<'_> {
+    async fn fresh(&mut self) -> Result<CandidateServer, String> {
+        self.server.lock().restore(&self.start).map_err(|error| error.to_string())?;
+        Ok(self.candidate.clone())
+    }
+}
+
+#[test]
+fn a_lost_write_stays_among_the_fewest_calls() {
+    let recorded = server();
+    let mut recorder = Recorder::start(recorded.thrift_address(), &[]);
+    let mut client = Client::connect(recorder.address, Style::FRAMED);
+    client.call("set_keyspace", &fields([(1, text("k"))])).void();
+    for row in ["a", "b", "c", "d"] {
+        insert(&mut client, row, "before");
+        get(&mut client, row);
+    }
+    let path = fields([(3, text("Standard1"))]);
+    let remove = [(1, text("c")), (2, path.clone()), (3, Value::I64(5)), (4, Value::I32(ONE))];
+    client.call("remove", &fields(remove)).void();
+    get(&mut client, "d");
+    let path = fields([(3, text("Standard1")), (5, text("c"))]);
+    client.call("get", &fields([(1, text("c")), (2, path), (3, Value::I32(ONE))]));
+    drop(client);
+    let events = recorder.events();
+    let calls_of = |wanted: &str| -> Vec<u64> {
+        let calls = events.iter().filter_map(|event| match &event.kind {
+            EventKind::Request { call, message } => {
+                (ThriftMessage::read(message).unwrap().name == wanted).then_some(*call)
+            }
+            _ => None,
+        });
+        calls.collect()
+    };
+    let (removed, last) = (calls_of("remove")[0], *calls_of("get").last().unwrap());
+
+    let correct = server();
+    let falsifier = Falsifier::losing(correct.thrift_address(), b"remove");
+    let candidate = |address: SocketAddr| CandidateServer { thrift: address.to_string(), native: None };
+    let (start, address) = (correct.snapshot().unwrap(), correct.thrift_address());
+    let correct = Mutex::new(correct);
+    let mut servers = Restored { server: &correct, start, candidate: candidate(falsifier.address) };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let shrunk = runtime.block_on(shrink(&events, last, &mut servers, Duration::from_secs(60))).unwrap();
+    assert!(shrunk.calls.contains(&removed) && shrunk.is_shortest, "{shrunk:?}");
+    assert_eq!(shrunk.calls.len(), 4, "set_keyspace, insert, remove and get: {shrunk:?}");
+
+    // A correct server gives the recorded answers to these calls.
+    correct.lock().restore(&servers.start).unwrap();
+    let mut report = Report::new(ReportSubject {
+        run: RunKind::Replay,
+        recorded: String::new(),
+        candidate: String::new(),
+    });
+    let wanted = shrunk.calls.iter().copied().collect();
+    runtime.block_on(async {
+        let (options, candidate) = (ReplayOptions::default(), candidate(address));
+        let mut replay = Replay::new(&candidate, &options, &mut report);
+        for event in selected(&events, &wanted) {
+            replay.take(event.clone()).await;
+        }
+        replay.finish().await;
+    });
+    assert_eq!(report.totals().equal, 4);
+}
+
+#[test]
+fn the_server_in_memory_has_the_recorded_partitioner() {
+    let ordered = "<Storage><Partitioner>org.apache.cassandra.dht.OrderPreservingPartitioner</Partitioner>\
+         <Keyspaces/></Storage>";
+    let server = Server::builder().config_text(ordered).start().unwrap();
+    for is_native in [false, true] {
+        let address = if is_native { server.native_address() } else { server.thrift_address() };
+        let mut recorder = Recorder::start(address, &[]);
+        match is_native {
+            true => {
+                drop(NativeClient::ready(recorder.address, 4).rows("SELECT partitioner FROM system.local"))
+            }
+            false => {
+                let mut client = Client::connect(recorder.address, Style::FRAMED);
+                client.call("describe_partitioner", &fields([])).value();
+            }
+        }
+        recorder.stop();
+        let partitioner = partitioner_of(Recording::open(&recorder.file).unwrap());
+        assert!(partitioner.unwrap().ends_with(".OrderPreservingPartitioner"));
+        let found = report(&recorder.file, &[]);
+        assert_eq!(found["verdict"], "same", "{found:#}");
     }
 }
 

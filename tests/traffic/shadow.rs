@@ -11,11 +11,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 
 use crate::support;
+use db::Authenticator;
 use double::testing::Server;
 use support::calls::*;
 use support::client::{Client, Style};
-use support::native::NativeClient;
-use support::native_body::Asked;
+use support::native::{NativeClient, Packing, opcode};
+use support::native_body::{Asked, Body, int};
 use support::value::{Value, fields, text};
 
 const SCHEMA: &str = "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
@@ -184,10 +185,163 @@ fn a_candidate_that_is_down_or_silent_does_not_reach_clients() {
         let report = shadow.report_of(6);
         assert_eq!(report["calls"]["without_answer"], 6, "{report:#}");
         assert_eq!(report["causes"][0]["is_without_answer"], true);
+        assert_eq!(report["calls"]["missing_writes"], 5, "{report:#}");
         // Six time-outs of the candidate are 600 ms.
         assert!(took < Duration::from_millis(500), "{took:?}");
     }
 }
+
+#[test]
+fn a_candidate_that_hangs_is_never_the_same() {
+    let primary = server();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let shadow = Shadow::start(primary.thrift_address(), silent.local_addr().unwrap(), &[]);
+    let mut client = connect(&shadow);
+    for _ in 0..20 {
+        insert(&mut client, "v");
+    }
+    drop(client);
+    let (is_success, printed) = shadow.stop();
+    assert!(!is_success && printed.contains(" missing from the candidate"), "{printed}");
+    assert!(printed.contains("the shadow ended before they were sent"), "{printed}");
+}
+
+/// Returns the timestamps of all values of a server, by their keys.
+fn write_times(server: &Server) -> Vec<Vec<Option<Vec<u8>>>> {
+    let mut rows =
+        NativeClient::ready(server.native_address(), 4).rows("SELECT p, writetime(v) FROM k.t").rows;
+    rows.sort();
+    rows
+}
+
+#[test]
+fn writes_without_a_timestamp_get_the_same_on_both_sides() {
+    let (primary, candidate) = (server(), server());
+    for server in [&primary, &candidate] {
+        server.cql("CREATE TABLE k.t (p int PRIMARY KEY, v text); CREATE TABLE k.n (p int PRIMARY KEY, n counter)").unwrap();
+    }
+    candidate.clock().advance(Duration::from_secs(4));
+    let more = ["--candidate-cql", &candidate.native_address().to_string(), "--fail-on", "text"];
+    let shadow = Shadow::start(primary.native_address(), candidate.thrift_address(), &more);
+    let mut calls = 0;
+    for version in 1..=5 {
+        let mut client = NativeClient::ready(shadow.address, version);
+        client.run("USE k");
+        for row in [0, 10, 20] {
+            client.run(&format!("INSERT INTO t (p, v) VALUES ({}, 'v')", row + i32::from(version)));
+        }
+        client.run(&format!("DELETE FROM t WHERE p = {version}"));
+        client.run("UPDATE n SET n = n + 1 WHERE p = 1");
+        calls += 7;
+        if version > 2 {
+            client.run("UPDATE t SET v = 'x' WHERE p = 0 IF v = 'y'");
+            let prepared =
+                client.prepare(&format!("INSERT INTO t (p, v) VALUES ({}, 'v')", 30 + i32::from(version)));
+            client.execute(&prepared, &Asked::values([])).void();
+            calls += 3;
+        }
+    }
+    let report = shadow.report_of(calls);
+    assert_eq!(report["verdict"], "same", "{report:#}");
+    assert_eq!((write_times(&primary).len(), write_times(&primary)), (13, write_times(&candidate)));
+    assert!(shadow.stop().0);
+}
+
+#[test]
+fn statements_of_thrift_get_one_timestamp_too() {
+    let (primary, candidate) = (server(), server());
+    for server in [&primary, &candidate] {
+        server.cql("CREATE TABLE k.t (p int PRIMARY KEY, v text)").unwrap();
+    }
+    candidate.clock().advance(Duration::from_secs(4));
+    let shadow = Shadow::start(primary.thrift_address(), candidate.thrift_address(), &[]);
+    let mut client = connect(&shadow);
+    for text_of in ["INSERT INTO t (p, v) VALUES (1, 'v')", "UPDATE t SET v = 'w' WHERE p = 2"] {
+        let query = fields([(1, text(text_of)), (2, Value::I32(2)), (3, Value::I32(ONE))]);
+        client.call("execute_cql3_query", &query).value();
+    }
+    // A Thrift client removes the columns of CQL by its own clock.
+    let statement = "INSERT INTO \"Standard1\" (key, column1, value) VALUES (0x726f77, 0x63, 0x79)";
+    let query = fields([(1, text(statement)), (2, Value::I32(2)), (3, Value::I32(ONE))]);
+    client.call("execute_cql3_query", &query).value();
+    let path = fields([(3, text("Standard1"))]);
+    let now = Value::I64(traffic::record::now_us());
+    client.call("remove", &fields([(1, text("row")), (2, path), (3, now), (4, Value::I32(ONE))])).void();
+    assert_eq!(get_count(&mut client), Value::I32(0));
+    let report = shadow.report_of(6);
+    assert_eq!(report["verdict"], "same", "{report:#}");
+    assert_eq!((write_times(&primary).len(), write_times(&primary)), (2, write_times(&candidate)));
+}
+
+#[test]
+fn logins_of_the_primary_are_no_differences() {
+    let authenticator = Authenticator::Password { are_permissions_enforced: false };
+    let primary = Server::builder().authenticator(authenticator).start().unwrap();
+    let candidate = Server::start().unwrap();
+    let more = ["--candidate-cql", &candidate.native_address().to_string(), "--fail-on", "text"];
+    let shadow = Shadow::start(primary.native_address(), candidate.thrift_address(), &more);
+    for version in [1, 3, 5] {
+        let mut client = NativeClient::connect(shadow.address, version);
+        assert_eq!(client.start(Packing::None).opcode, opcode::AUTHENTICATE);
+        match version {
+            1 => {
+                let login = [("username", "cassandra"), ("password", "cassandra")];
+                client.call(opcode::CREDENTIALS, Body::new().string_map(&login));
+            }
+            _ => {
+                let login = client.call(opcode::AUTH_RESPONSE, Body::new().bytes(b"\0cassandra\0cassandra"));
+                assert_eq!(login.opcode, opcode::AUTH_SUCCESS);
+            }
+        }
+        client.rows("SELECT cql_version FROM system.local");
+    }
+    let report = shadow.report_of(9);
+    assert_eq!(
+        (&report["verdict"], &report["calls"]["differences"]),
+        (&"same".into(), &0.into()),
+        "{report:#}"
+    );
+    assert_eq!(report["calls"]["not_compared"], 3, "{report:#}");
+    assert!(shadow.stop().0);
+}
+
+#[test]
+fn many_clients_on_the_same_rows_make_no_differences() {
+    let (primary, candidate) = (server(), server());
+    for server in [&primary, &candidate] {
+        server.cql("CREATE TABLE k.t (p int, c int, v text, PRIMARY KEY (p, c))").unwrap();
+    }
+    let more = ["--candidate-cql", &candidate.native_address().to_string(), "--fail-on", "text"];
+    let shadow = Shadow::start(primary.native_address(), candidate.thrift_address(), &more);
+    let address = shadow.address;
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|number| {
+            std::thread::spawn(move || {
+                let mut client = NativeClient::ready(address, 4);
+                client.run("USE k");
+                let read = client.prepare("SELECT v FROM t WHERE p = ? AND c = 1");
+                for round in 0..ROUNDS {
+                    let (p, c) = (round % 2, round % 3);
+                    client.run(&format!("UPDATE t SET v = '{number}-{round}' WHERE p = {p} AND c = {c}"));
+                    client.rows(&format!("SELECT * FROM t WHERE p = {p}"));
+                    client.execute(&read, &Asked::values([int(p)])).rows();
+                    client.rows("SELECT * FROM t");
+                    client.run(&format!("DELETE FROM t WHERE p = {p} AND c = {c}"));
+                }
+            })
+        })
+        .collect();
+    clients.into_iter().for_each(|client| client.join().unwrap());
+    let report = shadow.report_of(CLIENTS * (3 + ROUNDS as u64 * 5));
+    assert_eq!(report["verdict"], "same", "{report:#}");
+    let rules = report["rules"].as_array().unwrap();
+    assert!(rules.iter().any(|rule| rule["name"] == "concurrent-write"), "{rules:#?}");
+    assert!(shadow.stop().0);
+}
+
+/// Clients of the same rows, and what each of them does: five calls.
+const CLIENTS: u64 = 16;
+const ROUNDS: i32 = 25;
 
 #[test]
 fn calls_that_are_not_sent_are_counted() {

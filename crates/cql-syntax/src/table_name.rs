@@ -1,7 +1,7 @@
 //! The name of a table.
 
 /// The name of a table, and its keyspace if the statement names it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TableName {
     /// The keyspace; `None` means the keyspace of the session.
     pub keyspace: Option<String>,

@@ -84,6 +84,13 @@ pub const JSON_LINE_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// other data.
 pub const TRAFFIC_OWN_ROWS_MAX: usize = 10_000_000;
 
+/// Values that look like times of the run or like UUIDs, and that a replay remembers as sent by clients: 16 bytes each.
+/// Differences in further ones may count as times of servers.
+pub const TRAFFIC_SENT_VALUES_MAX: usize = 10_000_000;
+
 /// Bytes of requests and replies that wait until a slower candidate has answered earlier calls. Further calls are counted
 /// and not sent to the candidate.
 pub const SHADOW_BACKLOG_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Tables that a shadow knows to have no counters: some hundred bytes each. Deletions in further ones get no timestamp.
+pub const SHADOW_PLAIN_TABLES_MAX: usize = 100_000;

@@ -105,6 +105,20 @@ impl Value {
         }
     }
 
+    /// Passes the value and all values in it.
+    pub(crate) fn visit(&self, each: &mut impl FnMut(&Value)) {
+        each(self);
+        match self {
+            Value::Struct(fields) => fields.values().for_each(|value| value.visit(each)),
+            Value::List(_, items) | Value::Set(_, items) => items.iter().for_each(|item| item.visit(each)),
+            Value::Map(_, _, pairs) => pairs.iter().for_each(|(key, value)| {
+                key.visit(each);
+                value.visit(each);
+            }),
+            _ => {}
+        }
+    }
+
     /// Returns the bytes of the value.
     pub fn encoded(&self) -> BytesMut {
         let mut out = BytesMut::new();

@@ -62,7 +62,7 @@ export function replay(file: string, options?: ReplayOptions): Promise<Report>;
 
 /** What a replay has found. docs/traffic.md describes all fields. */
 export interface Report {
-    verdict: "same" | "differs" | "nothing";
+    verdict: "same" | "differs" | "incomplete" | "nothing";
     calls: Record<string, number>;
     causes: Record<string, unknown>[];
     [field: string]: unknown;

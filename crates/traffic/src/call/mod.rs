@@ -4,6 +4,7 @@
 //! statements it has prepared. So it describes a request that names none of these.
 
 mod column_type;
+mod column_values;
 mod conversation;
 mod native_frame;
 mod native_reply;
@@ -14,6 +15,7 @@ mod thrift_place;
 
 use bytes::Bytes;
 
+pub(crate) use column_values::{ColumnValues, KeyValue, column_values};
 pub use conversation::Conversation;
 pub use native_frame::NativeFrame;
 pub use native_reply::{NativeReply, ReplyContent, ResultColumn, ResultRows};
@@ -121,6 +123,31 @@ impl Call {
     /// Returns whether the call changes data, the schema, users or rights.
     pub fn is_write(&self) -> bool {
         self.effect == CallEffect::Write
+    }
+
+    /// Returns the statements of the call whose texts it has or are known.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let of_request = match (&self.statement, &self.request) {
+            (None, Request::Native(request)) => &request.statements[..],
+            _ => &[],
+        };
+        self.statement.as_deref().into_iter().chain(of_request.iter().filter_map(NativeStatement::text))
+    }
+
+    /// Returns whether the call only writes if a condition holds.
+    pub(crate) fn is_conditional(&self) -> bool {
+        self.method == "cas"
+            || self.is_write() && self.texts().any(|text| StatementWords::of(text).is_conditional)
+    }
+
+    /// Returns whether the server sets timestamps of columns: those of conditional writes, and of statements for which
+    /// the client has sent none.
+    pub(crate) fn lets_server_set_timestamps(&self) -> bool {
+        let is_without = match &self.request {
+            Request::Thrift { .. } => self.statement.is_some(),
+            Request::Native(request) => request.timestamp.is_none(),
+        };
+        self.is_write() && (is_without || self.is_conditional())
     }
 
     /// Returns whether the server does not answer the call.

@@ -17,6 +17,8 @@ mod parameter_flag {
     pub(super) const VALUES: u32 = 0x01;
     pub(super) const PAGE_SIZE: u32 = 0x04;
     pub(super) const PAGING_STATE: u32 = 0x08;
+    pub(super) const SERIAL_CONSISTENCY: u32 = 0x10;
+    pub(super) const TIMESTAMP: u32 = 0x20;
     pub(super) const NAMES: u32 = 0x40;
 }
 
@@ -35,7 +37,23 @@ pub struct NativeRequest {
     pub result_id: Option<HandlePart>,
     /// Where the page begins that is requested.
     pub paging_state: Option<HandlePart>,
+    /// The timestamp of statements that have none, in microseconds since 1970 (from version 3 on).
+    pub timestamp: Option<i64>,
+    /// Where the timestamp is, or would be. `None` if the request cannot have one.
+    timestamp_place: Option<TimestampPlace>,
 }
+
+/// The place of the timestamp of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct TimestampPlace {
+    /// The position in the body of the byte with the flag.
+    flag_at: usize,
+    /// The position of the timestamp.
+    at: usize,
+}
+
+/// The kind of a batch that updates counters.
+const COUNTER_BATCH: u8 = 2;
 
 /// A statement of a request, with its values.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +62,16 @@ pub struct NativeStatement {
     pub text: StatementText,
     /// The values that are bound to it.
     pub values: Vec<BoundValue>,
+}
+
+impl NativeStatement {
+    /// Returns the text, if the request has it.
+    pub fn text(&self) -> Option<&str> {
+        match &self.text {
+            StatementText::Text(text) => Some(text),
+            StatementText::Prepared(_) => None,
+        }
+    }
 }
 
 /// A statement in a request.
@@ -82,6 +110,8 @@ impl NativeRequest {
             statements: Vec::new(),
             result_id: None,
             paging_state: None,
+            timestamp: None,
+            timestamp_place: None,
             frame,
         };
         let mut body = Body::of(&request.frame);
@@ -122,15 +152,12 @@ impl NativeRequest {
         Ok(())
     }
 
-    /// Reads the parameters of a statement up to the state of paging. The rest is not decoded.
+    /// Reads the parameters of a statement up to its timestamp. The rest is not decoded.
     fn read_parameters(&mut self, text: StatementText, body: &mut Body) -> Result<(), CallError> {
         let version = self.frame.version;
         body.reader.u16()?;
-        let flags = match version {
-            ProtocolVersion::V1 => 0,
-            ProtocolVersion::V5 => body.reader.u32()?,
-            _ => body.reader.u8()?.into(),
-        };
+        let flags = if version == ProtocolVersion::V1 { 0 } else { body.flags(version)? };
+        let flags_end = body.position();
         let has = |flag: u32| flags & flag != 0;
         let values =
             if has(parameter_flag::VALUES) { body.values(has(parameter_flag::NAMES))? } else { Vec::new() };
@@ -141,11 +168,26 @@ impl NativeRequest {
         if has(parameter_flag::PAGING_STATE) {
             self.paging_state = body.part()?;
         }
+        self.read_timestamp(flags, flags_end, body)
+    }
+
+    /// Reads the parameters that statements and batches have in common, up to the timestamp.
+    fn read_timestamp(&mut self, flags: u32, flags_end: usize, body: &mut Body) -> Result<(), CallError> {
+        if self.frame.version < ProtocolVersion::V3 {
+            return Ok(());
+        }
+        if flags & parameter_flag::SERIAL_CONSISTENCY != 0 {
+            body.reader.u16()?;
+        }
+        self.timestamp_place = Some(TimestampPlace { flag_at: flags_end - 1, at: body.position() });
+        if flags & parameter_flag::TIMESTAMP != 0 {
+            self.timestamp = Some(body.reader.i64()?);
+        }
         Ok(())
     }
 
     fn read_batch(&mut self, body: &mut Body) -> Result<(), CallError> {
-        body.reader.u8()?;
+        let kind = body.reader.u8()?;
         for _ in 0..body.reader.u16()? {
             let text = match body.reader.u8()? {
                 0 => StatementText::Text(body.reader.long_string()?.into_string()),
@@ -154,7 +196,26 @@ impl NativeRequest {
             let values = body.values(false)?;
             self.statements.push(NativeStatement { text, values });
         }
-        Ok(())
+        body.reader.u16()?;
+        if kind == COUNTER_BATCH || self.frame.version < ProtocolVersion::V3 {
+            return Ok(());
+        }
+        let flags = body.flags(self.frame.version)?;
+        self.read_timestamp(flags, body.position(), body)
+    }
+
+    /// Returns the frame with this timestamp for statements that have none. `None` if the request has one, or cannot have
+    /// one.
+    pub fn with_timestamp(&self, timestamp_us: i64) -> Option<NativeFrame> {
+        let TimestampPlace { flag_at, at } = self.timestamp_place.filter(|_| self.timestamp.is_none())?;
+        let (before, after) = self.frame.body.split_at_checked(at)?;
+        let mut body = BytesMut::with_capacity(self.frame.body.len() + 8);
+        body.put_slice(before);
+        body.put_i64(timestamp_us);
+        body.put_slice(after);
+        // The flags of timestamps are in the last byte, whether flags have one byte or four.
+        *body.get_mut(flag_at)? |= 0x20;
+        Some(NativeFrame { body: body.freeze(), ..self.frame.clone() })
     }
 
     /// Returns the ids of the prepared statements that the request executes.
@@ -199,6 +260,10 @@ impl Body {
 
     fn position(&self) -> usize {
         self.length - self.reader.bytes_left()
+    }
+
+    fn flags(&mut self, version: ProtocolVersion) -> Result<u32, CallError> {
+        Ok(if version >= ProtocolVersion::V5 { self.reader.u32()? } else { self.reader.u8()?.into() })
     }
 
     fn short_part(&mut self) -> Result<HandlePart, CallError> {
@@ -252,6 +317,21 @@ mod tests {
             &other.body[..],
             &b"\0\x05other\0\0\0\x01\0\0\0\x0d\0\x01\0\0\0\x01v\0\0\0\x0a\0\0\0\x01s"[..]
         );
+    }
+
+    #[test]
+    fn a_timestamp_goes_behind_the_serial_consistency_level() {
+        let body = b"\0\0\0\x08DELETE 1\0\x01\x10\0\x09";
+        let request = NativeRequest::read(&frame(4, 0x07, body)).unwrap();
+        let with = request.with_timestamp(5).unwrap();
+        assert_eq!(&with.body[..], b"\0\0\0\x08DELETE 1\0\x01\x30\0\x09\0\0\0\0\0\0\0\x05");
+        let again = NativeRequest::read(&with.write()).unwrap();
+        assert_eq!((again.timestamp, again.with_timestamp(6)), (Some(5), None));
+        let batch = |kind: u8| [&[kind][..], b"\0\x01\0\0\0\0\x01x\0\0\0\x01\0\0\0\x80\0\x02ks"].concat();
+        let read = |version, kind| NativeRequest::read(&frame(version, 0x0d, &batch(kind))).unwrap();
+        let with = read(5, 0).with_timestamp(5).unwrap();
+        assert!(with.body.ends_with(b"\0\x01\0\0\0\xa0\0\0\0\0\0\0\0\x05\0\x02ks"), "{:?}", with.body);
+        assert_eq!(read(5, 2).with_timestamp(5), None, "counters");
     }
 
     #[test]

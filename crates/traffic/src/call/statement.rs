@@ -16,6 +16,8 @@ pub struct StatementWords {
     pub effect: CallEffect,
     /// The keyspace, if the statement names it before the table.
     pub keyspace: Option<String>,
+    /// Whether it has a condition: IF.
+    pub is_conditional: bool,
     /// The table; `None` if the statement has none or several.
     pub table: Option<String>,
 }
@@ -32,7 +34,10 @@ impl StatementWords {
             _ => CallEffect::Session,
         };
         let (keyspace, table) = table_of(&words, text, &verb);
-        StatementWords { verb, effect, keyspace, table }
+        let is_if =
+            |token: &Token| token.kind == TokenKind::Word && token.raw(text).eq_ignore_ascii_case("IF");
+        let is_conditional = words.iter().any(is_if);
+        StatementWords { verb, effect, keyspace, is_conditional, table }
     }
 
     /// Returns the keyspace that `USE` selects.

@@ -13,15 +13,19 @@
 
 mod context;
 mod definitions;
+mod made_value;
 mod native;
 mod rule;
+mod sent_values;
 mod shown;
 mod texts;
 mod thrift;
 mod tree;
 
-pub(crate) use context::{Context, RunSpan};
+pub(crate) use context::{Context, RunSpan, ServerMade};
+pub(crate) use made_value::MadeValue;
 pub(crate) use rule::Rule;
+pub(crate) use sent_values::SentValues;
 pub(crate) use shown::shown;
 
 use super::call::{Answer, Call};
@@ -100,7 +104,7 @@ pub(crate) fn compare(
     call: &Call,
     recorded: Option<&Answer>,
     candidate: Option<&Answer>,
-    context: &Context,
+    context: &Context<'_>,
 ) -> Comparison {
     let mut rules = Vec::new();
     let found = match (recorded, candidate) {

@@ -6,8 +6,8 @@ use super::super::call::{NativeReply, ReplyContent, ResultColumn, ResultRows};
 use super::context::Context;
 use super::shown::{shown_bytes, shown_cell};
 use super::texts::without_java_objects;
-use super::{FoundDifference, Rule};
-use crate::report::DifferenceKind;
+use super::{FoundDifference, MadeValue, Rule};
+use crate::report::{ANOTHER_ORDER, DifferenceKind};
 use base::schema::is_system_keyspace;
 
 /// Returns the difference of two replies, and adds the rules that were applied.
@@ -15,7 +15,7 @@ pub(super) fn difference(
     keyspace: Option<&str>,
     recorded: &NativeReply,
     candidate: &NativeReply,
-    context: &Context,
+    context: &Context<'_>,
     rules: &mut Vec<Rule>,
 ) -> Option<FoundDifference> {
     contents(keyspace, recorded, candidate, context, rules).or_else(|| {
@@ -33,10 +33,10 @@ fn contents(
     keyspace: Option<&str>,
     recorded: &NativeReply,
     candidate: &NativeReply,
-    context: &Context,
+    context: &Context<'_>,
     rules: &mut Vec<Rule>,
 ) -> Option<FoundDifference> {
-    use ReplyContent::{Authentication, Error, Prepared, Supported};
+    use ReplyContent::{Authenticate, Authentication, Error, Prepared, Ready, Supported};
     match (&recorded.content, &candidate.content) {
         (left, right) if left == right => None,
         (ReplyContent::Rows(_), ReplyContent::Rows(_)) | (Prepared { .. }, Prepared { .. })
@@ -68,6 +68,10 @@ fn contents(
             rules.push(Rule::Handle);
             (left != right)
                 .then(|| FoundDifference::data("metadata", Some(shown_bytes(left)), Some(shown_bytes(right))))
+        }
+        (Ready | Authenticate(_), Ready | Authenticate(_)) => {
+            rules.push(Rule::Login);
+            None
         }
         (Supported, Supported) | (Authentication(_), Authentication(_)) => {
             rules.push(Rule::Identity);
@@ -132,7 +136,7 @@ pub(super) fn shown_reply(reply: &NativeReply) -> String {
 fn rows(
     left: &ResultRows,
     right: &ResultRows,
-    context: &Context,
+    context: &Context<'_>,
     rules: &mut Vec<Rule>,
 ) -> Option<FoundDifference> {
     let columns = if left.columns.is_empty() { &right.columns } else { &left.columns };
@@ -140,7 +144,16 @@ fn rows(
     if !left.columns.is_empty() && !right.columns.is_empty() && left.columns != right.columns {
         return Some(columns_differ(&left.columns, &right.columns));
     }
+    let sorted = |rows: &ResultRows| {
+        let mut rows = rows.rows.clone();
+        rows.sort_unstable();
+        rows
+    };
     for (number, (one, other)) in left.rows.iter().zip(&right.rows).enumerate() {
+        if one != other && left.rows.len() == right.rows.len() && sorted(left) == sorted(right) {
+            let path = format!("[{number}]{ANOTHER_ORDER}");
+            return Some(FoundDifference::data(&path, Some(shown_row(one)), Some(shown_row(other))));
+        }
         if one.len() != other.len() {
             let count = |row: &[_]| Some(format!("{} columns", row.len()));
             return Some(FoundDifference::data(&format!("[{number}]"), count(one), count(other)));
@@ -165,11 +178,7 @@ fn rows(
     }
     if left.rows.len() != right.rows.len() {
         let at = left.rows.len().min(right.rows.len());
-        let row = |rows: &ResultRows| {
-            rows.rows
-                .get(at)
-                .map(|row| row.iter().map(|cell| shown_cell(cell.as_ref())).collect::<Vec<_>>().join(", "))
-        };
+        let row = |rows: &ResultRows| rows.rows.get(at).map(|row| shown_row(row));
         return Some(FoundDifference::data(&format!("[{at}]"), row(left), row(right)));
     }
     match (&left.paging_state, &right.paging_state) {
@@ -182,6 +191,10 @@ fn rows(
             None
         }
     }
+}
+
+fn shown_row(row: &[Option<Bytes>]) -> String {
+    row.iter().map(|cell| shown_cell(cell.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
 fn columns_differ(left: &[ResultColumn], right: &[ResultColumn]) -> FoundDifference {
@@ -198,21 +211,16 @@ fn cell_rule(
     column: Option<&ResultColumn>,
     recorded: Option<&Bytes>,
     candidate: Option<&Bytes>,
-    context: &Context,
+    context: &Context<'_>,
 ) -> Option<Rule> {
     let (column, recorded, candidate) = (column?, recorded?, candidate?);
-    let number = |bytes: &Bytes| <[u8; 8]>::try_from(&bytes[..]).ok().map(i64::from_be_bytes);
-    let times = || number(recorded).zip(number(candidate));
+    let made = |kind, rule| context.are_made(kind, recorded, candidate).then_some(rule);
     match &column.cql_type[..] {
-        "bigint" if column.name.starts_with("writetime(") => {
-            times().filter(|(left, right)| context.are_times_us(*left, *right)).map(|_| Rule::ServerTime)
-        }
-        "timestamp" => {
-            let is_now = |(left, right): &(i64, i64)| {
-                context.are_times_us(left.saturating_mul(1000), right.saturating_mul(1000))
-            };
-            times().filter(is_now).map(|_| Rule::ServerTime)
-        }
+        "bigint" if column.name.starts_with("writetime(") => made(MadeValue::Micros, Rule::ServerTime),
+        "timestamp" => made(MadeValue::Millis, Rule::ServerTime),
+        "bigint" if column.name.contains("unixtimestamp") => made(MadeValue::Millis, Rule::ServerTime),
+        "date" => made(MadeValue::Date, Rule::ServerTime),
+        "time" => made(MadeValue::TimeOfDay, Rule::ServerTime),
         "int" if column.name.starts_with("ttl(") => {
             let number = |bytes: &Bytes| <[u8; 4]>::try_from(&bytes[..]).ok().map(i32::from_be_bytes);
             let (left, right) = number(recorded).zip(number(candidate))?;
@@ -221,15 +229,17 @@ fn cell_rule(
             let apart = i64::from(left).abs_diff(i64::from(right));
             (apart <= passed.unsigned_abs()).then_some(Rule::TimeToLive)
         }
-        "timeuuid" | "uuid" if context.are_time_uuids(recorded, candidate) => Some(Rule::ServerTime),
-        "uuid" if context.are_random_uuids(recorded, candidate) => Some(Rule::RandomUuid),
+        "timeuuid" => made(MadeValue::TimeUuid, Rule::ServerTime),
+        "uuid" => {
+            made(MadeValue::TimeUuid, Rule::ServerTime).or(made(MadeValue::RandomUuid, Rule::RandomUuid))
+        }
         _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::context::testing::context;
+    use super::super::context::testing::{context, with_timestamps};
     use super::*;
     use crate::call::NativeFrame;
     use wire::native::ProtocolVersion;
@@ -247,8 +257,12 @@ mod tests {
     }
 
     fn told(left: ReplyContent, right: ReplyContent) -> String {
+        told_in(&context(), left, right)
+    }
+
+    fn told_in(context: &Context<'_>, left: ReplyContent, right: ReplyContent) -> String {
         let mut rules = Vec::new();
-        match difference(Some("ks"), &reply(left), &reply(right), &context(), &mut rules) {
+        match difference(Some("ks"), &reply(left), &reply(right), context, &mut rules) {
             Some(found) => {
                 let or_nothing = |text: Option<String>| text.unwrap_or_else(|| "nothing".to_owned());
                 let (left, right) = (or_nothing(found.recorded), or_nothing(found.candidate));
@@ -296,6 +310,7 @@ mod tests {
         let rows = |cells: &[&[u8]]| rows_of("ks", ("a", "text"), cells);
         assert_eq!(told(rows(&[b"x", b"y"]), rows(&[b"x", b"z"])), r#"data at "[1].a": "y" <> "z""#);
         assert_eq!(told(rows(&[b"x"]), rows(&[b"x", b"z"])), r#"data at "[1]": nothing <> "z""#);
+        assert_eq!(told(rows(&[b"x", b"y"]), rows(&[b"y", b"x"])), r#"data at "[0] (order)": "x" <> "y""#);
         let other = rows_of("ks", ("a", "blob"), &[b"x"]);
         assert_eq!(told(rows(&[b"x"]), other), r#"data at "columns[0]": ks.t.a text <> ks.t.a blob"#);
         // Replies to EXECUTE may name no columns, so the call shows that the table is one of the system.
@@ -311,15 +326,31 @@ mod tests {
         let number =
             |name: &str, cql_type: &str, value: i64| rows_of("ks", (name, cql_type), &[&value.to_be_bytes()]);
         let write_time = |value| number("writetime(a)", "bigint", value);
-        assert_eq!(told(write_time(then), write_time(now)), "server-time");
-        assert!(told(write_time(then), write_time(5)).starts_with("data"));
+        assert!(told(write_time(then), write_time(now)).starts_with("data"), "all timestamps are of clients");
+        let made = with_timestamps(Box::leak(Box::default()));
+        assert_eq!(told_in(&made, write_time(then), write_time(now)), "server-time");
+        assert!(told_in(&made, write_time(then), write_time(5)).starts_with("data"));
         let plain = |value| number("a", "bigint", value);
         assert!(told(plain(then), plain(now)).starts_with("data"), "no server makes this number");
         let date = |value: i64| number("a", "timestamp", value / 1000);
         assert_eq!(told(date(then), date(now)), "server-time");
+        let day = |number: u32| rows_of("ks", ("d", "date"), &[&(number + (1 << 31)).to_be_bytes()]);
+        assert_eq!(told(day(11_574), day(17_361)), "server-time");
+        assert!(told(day(11_574), day(17_362)).starts_with("data"));
+        let time = |seconds: i64| number("t", "time", seconds * 1_000_000_000);
+        assert_eq!(told(time(1_000_000_005 % 86_400), time(1_500_000_007 % 86_400)), "server-time");
+        assert!(told(time(1_000_000_005 % 86_400), time(5)).starts_with("data"));
         let ttl = |value: i32| rows_of("ks", ("ttl(a)", "int"), &[&value.to_be_bytes()]);
         assert_eq!(told(ttl(500), ttl(400)), "time-to-live");
         assert!(told(ttl(500), ttl(300)).starts_with("data"));
+    }
+
+    #[test]
+    fn a_login_is_not_repeated() {
+        let authenticate = || ReplyContent::Authenticate("class".to_owned());
+        assert_eq!(told(authenticate(), ReplyContent::Ready), "login");
+        assert_eq!(told(ReplyContent::Ready, authenticate()), "login");
+        assert!(told(ReplyContent::Ready, error(0x000a, "no")).starts_with("exception"));
     }
 
     #[test]

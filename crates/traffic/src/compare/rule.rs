@@ -15,6 +15,8 @@ pub(crate) enum Rule {
     SchemaId,
     /// The ring: tokens, addresses, splits.
     Ring,
+    /// One server requires a login, and the other does not.
+    Login,
     /// Name and version of the cluster and of its protocols.
     Identity,
     /// System tables and system keyspaces.
@@ -34,13 +36,14 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    pub(crate) const ALL: [Rule; 14] = [
+    pub(crate) const ALL: [Rule; 15] = [
         Rule::MapOrder,
         Rule::ServerTime,
         Rule::TimeToLive,
         Rule::RandomUuid,
         Rule::SchemaId,
         Rule::Ring,
+        Rule::Login,
         Rule::Identity,
         Rule::SystemTables,
         Rule::ReplicationFactor,
@@ -60,6 +63,7 @@ impl Rule {
             Rule::RandomUuid => "random-uuid",
             Rule::SchemaId => "schema-id",
             Rule::Ring => "ring",
+            Rule::Login => "login",
             Rule::Identity => "identity",
             Rule::SystemTables => "system-tables",
             Rule::ReplicationFactor => "replication-factor",
@@ -76,8 +80,8 @@ impl Rule {
         match self {
             Rule::MapOrder => "maps, sets and lists of definitions have the same elements in another order",
             Rule::ServerTime => {
-                "both values are times within the run of their side: the server's clock set them (now(), timestamps \
-                 of statements)"
+                "both values are times within the run of their side, and no client has sent them: the server's clock \
+                 set them (now(), timestamps of statements)"
             }
             Rule::TimeToLive => {
                 "the remaining times to live differ by the time that passed on both sides, or by less"
@@ -85,6 +89,7 @@ impl Rule {
             Rule::RandomUuid => "both values are random UUIDs, and statements of the recording call uuid()",
             Rule::SchemaId => "versions of the schema and ids of column families, which each server makes",
             Rule::Ring => "tokens, addresses and splits of the ring, which each cluster has its own of",
+            Rule::Login => "one server requires a login at the start of a connection, and the other does not",
             Rule::Identity => "name and version of the cluster and of its protocols",
             Rule::SystemTables => "rows of system tables, and names of system keyspaces",
             Rule::ReplicationFactor => {
@@ -97,7 +102,7 @@ impl Rule {
             }
             Rule::TraceId => "ids of traces, which each server makes",
             Rule::ConcurrentWrite => {
-                "a read by row keys, while another call of the recording wrote one of these rows: either may come first"
+                "a read, while another call of the recording wrote one of its rows: either may come first"
             }
         }
     }

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::shown::shown;
 use super::texts::without_java_objects;
 use super::tree::TreeComparison;
-use super::{FoundDifference, Rule, definitions};
+use super::{FoundDifference, MadeValue, Rule, definitions};
 use crate::report::DifferenceKind;
 use base::schema::is_system_keyspace;
 use wire::thrift::MessageKind;
@@ -34,7 +34,7 @@ pub(super) fn difference(
     call: &Call,
     recorded: &ThriftMessage,
     candidate: &ThriftMessage,
-    context: &Context,
+    context: &Context<'_>,
     rules: &mut Vec<Rule>,
 ) -> Option<FoundDifference> {
     match (content_of(recorded), content_of(candidate)) {
@@ -130,7 +130,7 @@ fn results(
     call: &Call,
     recorded: Option<&Value>,
     candidate: Option<&Value>,
-    context: &Context,
+    context: &Context<'_>,
     rules: &mut Vec<Rule>,
 ) -> Option<FoundDifference> {
     if recorded == candidate {
@@ -158,10 +158,9 @@ fn results(
     }
     let is_statement = call.method.starts_with("execute_");
     let accepts = |field: &str, left: &Value, right: &Value| match (left, right) {
-        (Value::I64(left), Value::I64(right))
-            if field == "timestamp" && (is_statement || context.has_server_timestamps) =>
-        {
-            context.are_times_us(*left, *right).then_some(Rule::ServerTime)
+        (Value::I64(left), Value::I64(right)) if field == "timestamp" => {
+            let (left, right) = (left.to_be_bytes(), right.to_be_bytes());
+            context.are_made(MadeValue::Micros, &left, &right).then_some(Rule::ServerTime)
         }
         (Value::I32(_), Value::I32(_)) if is_description && field == "id" => Some(Rule::SchemaId),
         (Value::Binary(left), Value::Binary(right)) => {
@@ -180,17 +179,10 @@ fn results(
 }
 
 /// Returns the rule by which values that servers make may differ.
-fn of_bytes(left: &[u8], right: &[u8], context: &Context) -> Option<Rule> {
-    if context.are_time_uuids(left, right) {
-        return Some(Rule::ServerTime);
-    }
-    if context.are_random_uuids(left, right) {
-        return Some(Rule::RandomUuid);
-    }
-    let number = |bytes: &[u8]| bytes.try_into().ok().map(i64::from_be_bytes);
-    let times = number(left).zip(number(right))?;
-    // Results of writetime().
-    context.are_times_us(times.0, times.1).then_some(Rule::ServerTime)
+fn of_bytes(left: &[u8], right: &[u8], context: &Context<'_>) -> Option<Rule> {
+    // The types of values are not known. Results of writetime() have microseconds.
+    let kind = MadeValue::ALL.into_iter().find(|kind| context.are_made(*kind, left, right))?;
+    Some(if kind == MadeValue::RandomUuid { Rule::RandomUuid } else { Rule::ServerTime })
 }
 
 /// Returns the rule by which any two results of a method count as equal.
@@ -235,8 +227,8 @@ fn sorted(value: Value) -> Value {
 mod tests {
     use bytes::Bytes;
 
-    use super::super::context::testing::context;
-    use super::super::{Compare, Comparison, compare};
+    use super::super::context::testing::{context, with_timestamps};
+    use super::super::{Compare, Comparison, SentValues, compare};
     use super::*;
     use crate::Protocol;
     use crate::call::{Answer, CallEffect, Conversation, PreparedTexts};
@@ -289,7 +281,7 @@ mod tests {
         of_results_in(name, recorded, candidate, &context())
     }
 
-    fn of_results_in(name: &'static str, recorded: &str, candidate: &str, context: &Context) -> String {
+    fn of_results_in(name: &'static str, recorded: &str, candidate: &str, context: &Context<'_>) -> String {
         let mut conversation = Conversation::new(Protocol::Thrift { is_framed: true });
         let request: Bytes = message(name, MessageKind::Call, "{}").write();
         let call = conversation.request(&request, &PreparedTexts::default()).unwrap();
@@ -345,7 +337,7 @@ mod tests {
         // A list has an order.
         let list = |items: &str| format!(r#"{{"0": {{"L": ["i", [{items}]]}}}}"#);
         let text = of_results("get_count", &list(r#"{"i": 1}, {"i": 2}"#), &list(r#"{"i": 2}, {"i": 1}"#));
-        assert!(text.starts_with("data"), "{text}");
+        assert_eq!(text, r#"data at "[0] (order)": 1 <> 2"#);
     }
 
     #[test]
@@ -426,7 +418,12 @@ mod tests {
             )
         };
         let (then, now) = (row(1_000_000_005_000_000), row(1_500_000_007_000_000));
-        assert_eq!(of_results("execute_cql_query", &then, &now), "equal by server-time");
+        assert!(
+            of_results("execute_cql_query", &then, &now).starts_with("data at"),
+            "no server has made one"
+        );
+        let made = with_timestamps(Box::leak(Box::default()));
+        assert_eq!(of_results_in("execute_cql_query", &then, &now, &made), "equal by server-time");
         assert!(
             of_results("execute_cql_query", &then, &row(5))
                 .starts_with("data at \"rows[0].columns[0].timestamp\"")
@@ -437,9 +434,24 @@ mod tests {
         };
         let (then, now) = (slice(1_000_000_005_000_000), slice(1_500_000_007_000_000));
         assert!(of_results("get_slice", &then, &now).starts_with("data at"));
-        let with_statements = Context { has_server_timestamps: true, ..context() };
-        assert_eq!(of_results_in("get_slice", &then, &now, &with_statements), "equal by server-time");
-        assert!(of_results_in("get_slice", &then, &slice(5), &with_statements).starts_with("data at"));
+        assert_eq!(of_results_in("get_slice", &then, &now, &made), "equal by server-time");
+        assert!(of_results_in("get_slice", &then, &slice(5), &made).starts_with("data at"));
+        // Both sides have the values of a client, so either of them was altered.
+        for (time, other) in [(&then, &now), (&now, &then)] {
+            let mut sent = SentValues::default();
+            let mut conversation = Conversation::new(Protocol::Thrift { is_framed: true });
+            let fields = r#"{"3": {"s": {"3": {"l": 1000000005000000}}}}"#;
+            let insert = message("insert", MessageKind::Call, fields).write();
+            let insert = conversation.request(&insert, &PreparedTexts::default()).unwrap();
+            sent.learn(&insert, made.recorded);
+            let made = with_timestamps(Box::leak(Box::new(sent)));
+            let made = if time == &then {
+                made
+            } else {
+                Context { recorded: made.candidate, candidate: made.recorded, ..made }
+            };
+            assert!(of_results_in("get_slice", time, other, &made).starts_with("data at"));
+        }
         let uuid = |time: &str| {
             format!(
                 r#"{{"0": {{"s": {{"2": {{"L": ["s", [{{"s": {{"2": {{"L": ["s", [{{"s": {{"2": {{"x": "{time}"}}}}}}]]}}}}}}]]}}}}}}}}"#

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::super::value::Value;
 use super::shown::shown;
 use super::{FoundDifference, Rule};
+use crate::report::ANOTHER_ORDER;
 use wire::thrift::interface::Meaning;
 
 /// Compares two trees. A rule may accept values that differ.
@@ -90,6 +91,16 @@ impl TreeComparison<'_> {
     }
 
     fn items(&mut self, left: &[Value], right: &[Value], place: &ValuePlace<'_>) -> Option<FoundDifference> {
+        let sorted = |items: &[Value]| {
+            let mut encoded: Vec<_> = items.iter().map(Value::encoded).collect();
+            encoded.sort_unstable();
+            encoded
+        };
+        if left.len() == right.len() && sorted(left) == sorted(right) {
+            let at = left.iter().zip(right).position(|(one, other)| one != other)?;
+            let path = format!("{}[{at}]{ANOTHER_ORDER}", place.path);
+            return Some(FoundDifference::data(&path, left.get(at).map(shown), right.get(at).map(shown)));
+        }
         (0..left.len().max(right.len())).find_map(|at| {
             let path = format!("{}[{at}]", place.path);
             let inner = ValuePlace { path: &path, field: place.field, meaning: place.meaning.element() };

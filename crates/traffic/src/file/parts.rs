@@ -3,6 +3,8 @@
 //! `day.rec` is the first part, `day.rec.2` the second. All parts have the same start time in their head.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::labels::Labels;
@@ -96,8 +98,9 @@ impl PartWriter {
         self.header.part += 1;
         let next = RecordingWriter::create(&part_path(&self.first, self.header.part), &self.header)?;
         let full = std::mem::replace(&mut self.writer, next);
-        self.bytes_before += full.bytes();
-        full.finish()?;
+        let path = part_path(&self.first, self.header.part - 1);
+        let length = length_of(&full.finish()?);
+        self.bytes_before += length.map_err(|why| TrafficError::Unwritable { file: path, why })?;
         self.began_us = Some(now_us);
         for opened in self.open.values() {
             let labels = self.labels.of(opened);
@@ -120,12 +123,13 @@ impl PartWriter {
         outcome
     }
 
-    /// Writes the rest and closes the file.
-    pub fn finish(self) -> Result<(), TrafficError> {
-        let PartWriter { writer, header, first, .. } = self;
+    /// Writes the rest and closes the file. Returns the bytes of all files.
+    pub fn finish(self) -> Result<u64, TrafficError> {
+        let PartWriter { writer, header, first, bytes_before, .. } = self;
         let path = part_path(&first, header.part);
         let file = writer.finish()?;
-        file.sync_all().map_err(|why| TrafficError::Unwritable { file: path, why })
+        let length = file.sync_all().and_then(|()| length_of(&file));
+        Ok(bytes_before + length.map_err(|why| TrafficError::Unwritable { file: path, why })?)
     }
 
     /// Returns the bytes of all files so far.
@@ -137,6 +141,10 @@ impl PartWriter {
     pub fn parts(&self) -> u32 {
         self.header.part
     }
+}
+
+fn length_of(file: &File) -> io::Result<u64> {
+    file.metadata().map(|metadata| metadata.len())
 }
 
 /// Iterates over the events of all parts of a recording from one of them on.

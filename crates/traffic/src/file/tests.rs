@@ -193,7 +193,8 @@ fn parts_are_read_as_one_recording_and_each_alone() {
     }
     events.iter().for_each(|event| writer.write(event).unwrap());
     assert_eq!(writer.parts(), 5);
-    writer.finish().unwrap();
+    let written = writer.finish().unwrap();
+    assert_eq!(written, (1..=5).map(|part| part_path(&path, part).metadata().unwrap().len()).sum::<u64>());
     let all: Vec<Event> = PartReader::open(&path).unwrap().map(Result::unwrap).collect();
     assert_eq!(all, events);
     let third: Vec<Event> = PartReader::open(&part_path(&path, 3)).unwrap().map(Result::unwrap).collect();

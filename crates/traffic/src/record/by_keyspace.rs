@@ -95,7 +95,7 @@ pub(super) async fn route(
         tap.pass(Side::Client, &first, &mut 0);
         server.write_all(&first).await?;
         server.flush().await?;
-        return Ok(relay(client, server, tap).await?);
+        return Ok(relay(client, server, tap, None).await?);
     };
     let mut taps = Taps { tap, lost_of_client: 0, lost_of_server: 0 };
     let client = MessageStream {

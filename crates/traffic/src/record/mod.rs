@@ -10,6 +10,8 @@
 //!                 file
 //! ```
 //!
+//! In a shadow, the relay has a stamp, which gives CQL writes timestamps before the queue and the server get them.
+//!
 //! Nothing that happens below the queue reaches a connection: a message that cannot be decoded, a full disk and a slow
 //! recorder cost events of the recording, which `Lost` events count.
 
@@ -19,6 +21,7 @@ mod proxy;
 mod queue;
 mod recorder;
 mod relay;
+mod stamp;
 mod upstream;
 
 pub use by_keyspace::Upstreams;
@@ -27,4 +30,5 @@ pub use proxy::{Proxy, ProxyPort};
 pub use queue::{Chunk, ChunkKind, PendingChunks, Tap, TapQueue, now_us};
 pub use recorder::{Recorder, RecorderSummary};
 pub use relay::relay;
+pub use stamp::Stamps;
 pub use upstream::{ServerStream, Upstream, UpstreamError};

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::by_keyspace::{RouteError, Upstreams, route};
 use super::queue::TapQueue;
 use super::relay::relay;
+use super::stamp::Stamps;
 use net::{Client, ConnectionEnd, ConnectionHandler, Conversation};
 
 /// Makes the handlers of all ports of a recorder, which share its queue and the numbers of connections.
@@ -13,6 +14,7 @@ use net::{Client, ConnectionEnd, ConnectionHandler, Conversation};
 pub struct Proxy {
     queue: TapQueue,
     last_connection: Arc<AtomicU64>,
+    stamps: Option<Stamps>,
 }
 
 /// Connects each client of a port to its server.
@@ -25,7 +27,13 @@ pub struct ProxyPort {
 impl Proxy {
     /// Creates the handlers of a recorder that reads this queue.
     pub fn new(queue: TapQueue) -> Proxy {
-        Proxy { queue, last_connection: Arc::default() }
+        Proxy { queue, last_connection: Arc::default(), stamps: None }
+    }
+
+    /// Gives writes of CQL without a timestamp one.
+    #[must_use]
+    pub fn with_stamps(self, stamps: Stamps) -> Proxy {
+        Proxy { stamps: Some(stamps), ..self }
     }
 
     /// Returns the handler of a port whose clients are connected to these servers.
@@ -54,7 +62,9 @@ impl ProxyPort {
                 return route(stream, &self.upstreams, open()).await.map_err(ended);
             }
             let server = usual.connect().await.map_err(|error| ConnectionEnd::Closed(error.into()))?;
-            relay(stream, server, open()).await.map_err(ConnectionEnd::Lost)
+            relay(stream, server, open(), self.proxy.stamps.as_ref().map(Stamps::stamp))
+                .await
+                .map_err(ConnectionEnd::Lost)
         };
         tokio::select! {
             ended = passing => ended,

@@ -129,10 +129,10 @@ impl RecorderThread {
                 break;
             }
         }
-        if let Some(writer) = self.writer.take()
-            && let Err(error) = writer.finish()
-        {
-            self.stop(&error);
+        match self.writer.take().map(PartWriter::finish) {
+            None => {}
+            Some(Ok(bytes)) => self.summary.lock().bytes = bytes,
+            Some(Err(error)) => self.stop(&error),
         }
     }
 

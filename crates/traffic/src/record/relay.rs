@@ -1,10 +1,11 @@
-//! Passes bytes between a client and a server, unchanged and at once.
+//! Passes bytes between a client and a server, unchanged and at once; with a stamp, writes of CQL get timestamps.
 
 use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::queue::Tap;
+use super::stamp::Stamp;
 use crate::Side;
 
 /// Bytes that are read at a time: first, and once a read has filled the buffer. Most connections have small messages.
@@ -12,7 +13,7 @@ const BUFFER_BYTES: usize = 8 * 1024;
 const LARGE_BUFFER_BYTES: usize = 64 * 1024;
 
 /// Passes the bytes of both sides until both have ended, or one is lost. Each side's bytes are tapped before they are
-/// passed on, so the tap sees a request before its reply.
+/// passed on, so the tap sees a request before its reply. A `stamp` changes what the client has sent before that.
 ///
 /// # Errors
 ///
@@ -21,14 +22,17 @@ pub async fn relay(
     client: impl AsyncRead + AsyncWrite,
     server: impl AsyncRead + AsyncWrite,
     tap: Tap,
+    stamp: Option<Stamp>,
 ) -> io::Result<()> {
     let (mut client_reads, mut client_writes) = tokio::io::split(client);
     let (mut server_reads, mut server_writes) = tokio::io::split(server);
     let (mut lost_of_client, mut lost_of_server) = (0, 0);
     let mut first_end = None;
     let outcome = {
-        let requests = pass(&mut client_reads, &mut server_writes, &tap, Side::Client, &mut lost_of_client);
-        let replies = pass(&mut server_reads, &mut client_writes, &tap, Side::Server, &mut lost_of_server);
+        let from_client = Passage { tap: &tap, side: Side::Client, lost: &mut lost_of_client, stamp };
+        let from_server = Passage { tap: &tap, side: Side::Server, lost: &mut lost_of_server, stamp: None };
+        let requests = from_client.pass(&mut client_reads, &mut server_writes);
+        let replies = from_server.pass(&mut server_reads, &mut client_writes);
         tokio::pin!(requests, replies);
         tokio::select! {
             ended = &mut requests => {
@@ -47,27 +51,41 @@ pub async fn relay(
     outcome
 }
 
-/// Passes bytes in one direction until they end.
-async fn pass(
-    mut from: impl AsyncRead + Unpin,
-    mut to: impl AsyncWrite + Unpin,
-    tap: &Tap,
+/// One direction of a connection.
+struct Passage<'a> {
+    tap: &'a Tap,
     side: Side,
-    lost: &mut u64,
-) -> io::Result<()> {
-    let mut buffer = vec![0; BUFFER_BYTES];
-    loop {
-        let count = from.read(&mut buffer).await?;
-        let bytes = &buffer[..count];
-        if count == 0 {
-            return to.shutdown().await;
-        }
-        tap.pass(side, bytes, lost);
-        to.write_all(bytes).await?;
-        // TLS may hold bytes back.
-        to.flush().await?;
-        if count == buffer.len() && count < LARGE_BUFFER_BYTES {
-            buffer = vec![0; LARGE_BUFFER_BYTES];
+    lost: &'a mut u64,
+    stamp: Option<Stamp>,
+}
+
+impl Passage<'_> {
+    /// Passes bytes until they end.
+    async fn pass(
+        mut self,
+        mut from: impl AsyncRead + Unpin,
+        mut to: impl AsyncWrite + Unpin,
+    ) -> io::Result<()> {
+        let mut buffer = vec![0; BUFFER_BYTES];
+        loop {
+            let count = from.read(&mut buffer).await?;
+            let stamped = self.stamp.as_mut().map(|stamp| match count {
+                0 => stamp.rest(),
+                _ => stamp.take(&buffer[..count]),
+            });
+            let bytes = stamped.as_deref().unwrap_or(&buffer[..count]);
+            if !bytes.is_empty() {
+                self.tap.pass(self.side, bytes, self.lost);
+                to.write_all(bytes).await?;
+                // TLS may hold bytes back.
+                to.flush().await?;
+            }
+            if count == 0 {
+                return to.shutdown().await;
+            }
+            if count == buffer.len() && count < LARGE_BUFFER_BYTES {
+                buffer = vec![0; LARGE_BUFFER_BYTES];
+            }
         }
     }
 }

@@ -7,18 +7,20 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
-use super::super::call::{Call, Conversation, PreparedTexts, Request};
-use super::super::compare::{Comparison, Context, Rule, RunSpan, compare};
+use super::super::call::{Answer, Call, Conversation, PreparedTexts, Request};
+use super::super::compare::{Comparison, Context, Rule, RunSpan, SentValues, ServerMade, compare};
 use super::super::report::{CallOutcome, Cause, CauseId, ComparedCall, Report, ReproducedCall, Reproduction};
-use super::super::{Event, EventKind, Protocol};
+use super::super::{Event, EventKind, LossReason, Protocol};
 use super::handles::Handles;
 use super::link::{Arrival, ReplayLink};
 use super::order::Order;
-use super::own_data::{OwnData, rows_of};
-use super::pending::{CandidateAnswer, PendingCall};
+use super::own_data::OwnData;
+use super::pending::{CandidateAnswer, PendingCall, RacedPages};
+use super::touched::TouchedRows;
 use super::{CandidateServer, Progress, ReplayOptions, Speed, reason};
 use crate::event::host_of;
 use base::util::Clock;
+use wire::native::RequestCode;
 
 /// Calls that the replay makes itself have numbers from here on.
 const OWN_CALLS: u64 = 1 << 63;
@@ -47,6 +49,8 @@ pub struct ReplaySummary {
     pub differences: Vec<DifferentCall>,
     /// The cause of the difference of the watched call, if it differs.
     pub watched: Option<Cause>,
+    /// The candidate's answer to the watched call.
+    pub(super) watched_answer: Option<Answer>,
 }
 
 /// A running replay.
@@ -59,6 +63,7 @@ pub struct Replay<'a> {
     pub(super) prepared: PreparedTexts,
     pub(super) handles: Handles,
     own: OwnData,
+    raced_pages: RacedPages,
     pub(super) order: Order,
     pub(super) pending: HashMap<u64, PendingCall>,
     pub(super) arrivals: (mpsc::UnboundedSender<Arrival>, mpsc::UnboundedReceiver<Arrival>),
@@ -73,10 +78,16 @@ pub struct Replay<'a> {
     started_us: i64,
     /// The times of the first and the latest event.
     recorded: Option<RunSpan>,
-    has_random_uuids: bool,
-    has_server_timestamps: bool,
+    made: ServerMade,
+    sent: SentValues,
     summary: ReplaySummary,
     watched: Option<u64>,
+}
+
+/// Returns whether a call has the password of a native login.
+fn is_native_login(call: &Call) -> bool {
+    matches!(&call.request, Request::Native(request)
+        if matches!(request.code, RequestCode::Credentials | RequestCode::AuthResponse))
 }
 
 impl<'a> Replay<'a> {
@@ -99,6 +110,7 @@ impl<'a> Replay<'a> {
             prepared: PreparedTexts::default(),
             handles: Handles::default(),
             own: OwnData::default(),
+            raced_pages: RacedPages::default(),
             order: Order::default(),
             pending: HashMap::new(),
             arrivals: mpsc::unbounded_channel(),
@@ -110,8 +122,8 @@ impl<'a> Replay<'a> {
             started_us: clock.next_micros(),
             clock,
             recorded: None,
-            has_random_uuids: false,
-            has_server_timestamps: false,
+            made: ServerMade::default(),
+            sent: SentValues::default(),
             summary: ReplaySummary::default(),
             watched: None,
         }
@@ -152,7 +164,11 @@ impl<'a> Replay<'a> {
             }
             EventKind::Lost(loss) => {
                 let why = format!("not recorded: {}", loss.why.name());
-                self.report.add_not_compared(&why, loss.messages.max(1));
+                match loss.why {
+                    // Neither server takes such bytes for a call.
+                    LossReason::Unreadable => self.report.add_not_compared(&why, loss.messages.max(1)),
+                    _ => self.report.add_not_sent(&why, loss.messages.max(1)),
+                }
             }
             EventKind::Pushed { .. } => {}
         }
@@ -187,16 +203,15 @@ impl<'a> Replay<'a> {
 
     async fn request(&mut self, connection: u64, number: u64, at_us: i64, message: &Bytes) {
         let Some(of) = self.connections.get_mut(&connection) else {
-            return self.report.add_not_compared(reason::NOT_OPENED, 1);
+            return self.report.add_not_sent(reason::NOT_OPENED, 1);
         };
         let Ok(call) = of.conversation.request(message, &self.prepared) else {
-            return self.report.add_not_compared(reason::UNREADABLE, 1);
+            return self.report.add_not_sent(reason::UNREADABLE, 1);
         };
         let protocol = of.conversation.protocol();
         let of_client = of.client.clone();
-        self.has_random_uuids |=
-            call.statement.as_ref().is_some_and(|text| text.to_ascii_lowercase().contains("uuid("));
-        self.has_server_timestamps |= call.is_write() && (call.statement.is_some() || call.method == "cas");
+        self.made.learn(&call);
+        self.sent.learn(&call, self.recorded.unwrap_or(RunSpan { from_us: at_us, to_us: at_us }));
         self.wait_until_clear().await;
         self.wait_for_time(at_us).await;
         let is_own = !self.options.only_own_reads || self.own.has(&call);
@@ -204,8 +219,8 @@ impl<'a> Replay<'a> {
         let mut pending = PendingCall {
             connection,
             at_us,
-            rows: rows_of(&call),
-            races: false,
+            rows: TouchedRows::of(&call, &self.prepared),
+            races: self.raced_pages.continues(&call),
             call,
             recorded: None,
             candidate: CandidateAnswer::Waiting,
@@ -214,6 +229,9 @@ impl<'a> Replay<'a> {
         };
         if !is_own {
             return self.skip(&pending, number, reason::NOT_OWN);
+        }
+        if is_native_login(&pending.call) {
+            return self.skip(&pending, number, reason::LOGIN);
         }
         if protocol == Protocol::Native && self.candidate.native.is_none() {
             return self.skip(&pending, number, reason::NO_NATIVE_PORT);
@@ -226,7 +244,7 @@ impl<'a> Replay<'a> {
 
     /// Counts a call that is not sent.
     pub(super) fn skip(&mut self, pending: &PendingCall, number: u64, why: &str) {
-        let compared = ComparedCall { outcome: CallOutcome::NotCompared(why), ..pending.compared(number) };
+        let compared = ComparedCall { outcome: CallOutcome::NotSent(why), ..pending.compared(number) };
         self.report.add(&compared);
         self.show_progress(false);
     }
@@ -362,6 +380,12 @@ impl<'a> Replay<'a> {
             candidate.as_ref().map(|(answer, _)| answer),
             &self.context(),
         ));
+        if comparison.rules.contains(&Rule::ConcurrentWrite) {
+            self.raced_pages.add(recorded.map(|(answer, _)| answer));
+        }
+        if self.watched == Some(number) {
+            self.summary.watched_answer = candidate.as_ref().map(|(answer, _)| answer.clone());
+        }
         let rules = comparison.rule_names();
         let compared = ComparedCall {
             candidate_us: candidate.map(|(_, took)| took),
@@ -409,13 +433,8 @@ impl<'a> Replay<'a> {
         self.report.set_reproduction(cause, reproduction);
     }
 
-    fn context(&self) -> Context {
+    fn context(&self) -> Context<'_> {
         let candidate = RunSpan { from_us: self.started_us, to_us: self.clock.next_micros() };
-        Context {
-            recorded: self.recorded.unwrap_or(candidate),
-            candidate,
-            has_random_uuids: self.has_random_uuids,
-            has_server_timestamps: self.has_server_timestamps,
-        }
+        Context { recorded: self.recorded.unwrap_or(candidate), candidate, made: self.made, sent: &self.sent }
     }
 }

@@ -10,15 +10,18 @@ mod handles;
 mod link;
 mod order;
 mod own_data;
+mod partitioner;
 mod pending;
 mod progress;
 mod sending;
 mod shrink;
+mod touched;
 mod wire;
 
 use std::time::Duration;
 
 pub use engine::{Replay, ReplaySummary};
+pub use partitioner::partitioner_of;
 pub use progress::Progress;
 pub use shrink::{FreshServer, Shrunk, reproduction, selected, shrink};
 
@@ -78,6 +81,8 @@ impl Default for ReplayOptions {
 #[expect(missing_docs, reason = "each text explains itself")]
 pub mod reason {
     pub const NO_NATIVE_PORT: &str = "no address of the candidate's native protocol was given";
+    pub const LOGIN: &str =
+        "a native login: its password is not recorded, and the candidate must not require one";
     pub const NOT_OWN: &str = "reads of what the recording has not written (--only-own-reads)";
     pub const UNREADABLE: &str = "the recorded message cannot be decoded";
     pub const NOT_OPENED: &str = "the recording does not have the beginning of the connection";

@@ -6,6 +6,8 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use bytes::Bytes;
+
 use super::super::call::{Call, CallEffect, Request};
 use super::super::value::{Fields, Value};
 use crate::limits::TRAFFIC_OWN_ROWS_MAX;
@@ -36,9 +38,9 @@ impl OwnData {
             "system_add_keyspace" => self.add_whole(keyspace, None),
             "system_add_column_family" | "truncate" => self.add_whole(keyspace, call.family.as_deref()),
             _ => {
-                for row in rows_of(call) {
+                for (family, key) in rows_of(call) {
                     if self.rows.len() < TRAFFIC_OWN_ROWS_MAX {
-                        self.rows.insert(row);
+                        self.rows.insert(hash_of(&(keyspace, family, key)));
                     }
                 }
             }
@@ -65,7 +67,8 @@ impl OwnData {
             return true;
         }
         let rows = rows_of(call);
-        !rows.is_empty() && rows.iter().all(|row| self.rows.contains(row))
+        !rows.is_empty()
+            && rows.into_iter().all(|(family, key)| self.rows.contains(&hash_of(&(keyspace, family, key))))
     }
 }
 
@@ -83,37 +86,37 @@ fn hash_of(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Returns hashes of the rows that a Thrift call reads or writes by their keys.
-pub(super) fn rows_of(call: &Call) -> Vec<u64> {
+/// Returns the column family and the key of each row that a Thrift call reads or writes by its key.
+pub(super) fn rows_of(call: &Call) -> Vec<(Bytes, Bytes)> {
     let Request::Thrift { message, .. } = &call.request else { return Vec::new() };
-    let keyspace = call.keyspace.as_deref().unwrap_or_default();
-    let row = |family: &[u8], key: &[u8]| hash_of(&(keyspace, family, key));
     let fields = &message.fields;
     if let "batch_mutate" | "atomic_batch_mutate" = &call.method[..] {
-        return rows_of_mutations(fields, &row);
+        return rows_of_mutations(fields);
     }
     // Up to 0.6 argument 1 is the keyspace.
     let Some(family) = call.family.as_deref() else { return Vec::new() };
     let keys = match &call.method[..] {
         "get_range_slices" | "get_range_slice" | "get_indexed_slices" | "get_paged_slice" | "scan"
-        | "get_key_range" => None,
+        | "get_key_range" | "truncate" => None,
+        method if method.starts_with("system_") => None,
         "get_multi_slice" => fields.get(&1).and_then(|request| request.get(1)),
         _ => match (fields.get(&1), fields.get(&2)) {
             (Some(Value::Binary(_)), Some(key @ (Value::Binary(_) | Value::List(..)))) => Some(key),
             (key, _) => key,
         },
     };
+    let family = Bytes::copy_from_slice(family.as_bytes());
     match keys {
-        Some(Value::Binary(key)) => vec![row(family.as_bytes(), key)],
+        Some(Value::Binary(key)) => vec![(family, key.clone())],
         Some(Value::List(_, keys)) => {
-            keys.iter().filter_map(Value::as_binary).map(|key| row(family.as_bytes(), key)).collect()
+            keys.iter().filter_map(Value::as_binary).map(|key| (family.clone(), key.clone())).collect()
         }
         _ => Vec::new(),
     }
 }
 
 /// Returns the rows of a map from keys to column families to mutations.
-fn rows_of_mutations(fields: &Fields, row: &impl Fn(&[u8], &[u8]) -> u64) -> Vec<u64> {
+fn rows_of_mutations(fields: &Fields) -> Vec<(Bytes, Bytes)> {
     let mut rows = Vec::new();
     let maps = fields.values().filter_map(|value| match value {
         Value::Map(_, _, pairs) => Some(pairs),
@@ -121,7 +124,9 @@ fn rows_of_mutations(fields: &Fields, row: &impl Fn(&[u8], &[u8]) -> u64) -> Vec
     });
     for (key, families) in maps.flatten() {
         let (Some(key), Value::Map(_, _, families)) = (key.as_binary(), families) else { continue };
-        rows.extend(families.iter().filter_map(|(family, _)| Some(row(family.as_binary()?, key))));
+        rows.extend(
+            families.iter().filter_map(|(family, _)| Some((family.as_binary()?.clone(), key.clone()))),
+        );
     }
     rows
 }

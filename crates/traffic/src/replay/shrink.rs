@@ -10,15 +10,21 @@
 //!       3 4       8     still differs
 //!         4       8     still differs: the shortest
 //! ```
+//!
+//! Writes of the rows that the answers show always stay. Without them the call differs on a correct server, too: if the
+//! server has not applied a `remove`, its answer without the `remove` is the same, and wrong no more.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use super::super::call::{Call, Conversation, PreparedTexts};
+use bytes::Bytes;
+
+use super::super::call::{Answer, Call, Conversation, PreparedTexts, ReplyContent};
 use super::super::report::{Cause, Report, ReportSubject, ReproducedCall, Reproduction, RunKind};
 use super::super::{Event, EventKind};
-use super::{CandidateServer, Replay, ReplayOptions, Speed};
+use super::touched::TouchedRows;
+use super::{CandidateServer, Replay, ReplayOptions, ReplaySummary, Speed};
 
 /// Provides servers without data.
 pub trait FreshServer {
@@ -51,6 +57,18 @@ struct CallSearch<'a, S> {
     deadline: Instant,
     /// The cause of the difference, as the first attempt has shown it.
     cause: Option<Cause>,
+    /// The candidate's answer in the latest attempt.
+    answer: Option<Answer>,
+    /// Calls that stay.
+    kept: HashSet<u64>,
+}
+
+/// A call of a recording.
+struct RecordedCall {
+    number: u64,
+    connection: u64,
+    call: Call,
+    reply: Option<Answer>,
 }
 
 /// Shrinks a recording to the calls that a difference of the call `failing` needs. Stops after `patience`.
@@ -66,7 +84,17 @@ pub async fn shrink<S: FreshServer + Send>(
 ) -> Result<Shrunk, String> {
     let options = ReplayOptions { speed: Speed::Max, ..ReplayOptions::default() };
     let deadline = Instant::now() + patience;
-    let mut search = CallSearch { events, failing, servers, options, attempts: 0, deadline, cause: None };
+    let mut search = CallSearch {
+        events,
+        failing,
+        servers,
+        options,
+        attempts: 0,
+        deadline,
+        cause: None,
+        answer: None,
+        kept: HashSet::new(),
+    };
     let mut calls: Vec<u64> = Vec::new();
     for event in events {
         match event.kind {
@@ -81,6 +109,7 @@ pub async fn shrink<S: FreshServer + Send>(
              that run concurrently"
         ));
     }
+    search.kept = writes_of_shown_rows(events, failing, search.answer.take());
     let is_shortest = search.reduce(&mut calls).await?;
     calls.push(failing);
     Ok(Shrunk { calls, attempts: search.attempts, is_shortest })
@@ -100,9 +129,12 @@ impl<S: FreshServer + Send> CallSearch<'_, S> {
                     return Ok(false);
                 }
                 let end = (at + length).min(calls.len());
-                let rest: Vec<u64> = calls[..at].iter().chain(&calls[end..]).copied().collect();
-                if self.differs(&rest).await? {
+                let kept: Vec<u64> =
+                    calls[at..end].iter().filter(|call| self.kept.contains(call)).copied().collect();
+                let rest = [&calls[..at], &kept, &calls[end..]].concat();
+                if rest.len() < calls.len() && self.differs(&rest).await? {
                     *calls = rest;
+                    at += kept.len();
                     has_removed = true;
                 } else {
                     at = end;
@@ -120,20 +152,10 @@ impl<S: FreshServer + Send> CallSearch<'_, S> {
     async fn differs(&mut self, calls: &[u64]) -> Result<bool, String> {
         self.attempts += 1;
         let candidate = self.servers.fresh().await?;
-        let wanted: BTreeSet<u64> = calls.iter().copied().chain([self.failing]).collect();
-        let subject = ReportSubject {
-            run: RunKind::Replay,
-            recorded: String::new(),
-            candidate: candidate.thrift.clone(),
-        };
-        let mut report = Report::new(subject);
-        let mut replay = Replay::new(&candidate, &self.options, &mut report);
-        replay.watch(self.failing);
-        for event in selected(self.events, &wanted) {
-            replay.take(event.clone()).await;
-        }
+        let summary = replayed(self.events, calls, self.failing, &self.options, &candidate).await;
+        self.answer = summary.watched_answer;
+        let found = summary.watched;
         // Without the calls that it needs, a call may differ for another reason: its keyspace does not exist.
-        let found = replay.finish().await.watched;
         let differs =
             found.is_some() && self.cause.as_ref().is_none_or(|cause| found.as_ref() == Some(cause));
         if differs {
@@ -143,35 +165,107 @@ impl<S: FreshServer + Send> CallSearch<'_, S> {
     }
 }
 
+/// Replays some calls and the failing one.
+async fn replayed(
+    events: &[Event],
+    calls: &[u64],
+    failing: u64,
+    options: &ReplayOptions,
+    candidate: &CandidateServer,
+) -> ReplaySummary {
+    let wanted: BTreeSet<u64> = calls.iter().copied().chain([failing]).collect();
+    let subject =
+        ReportSubject { run: RunKind::Replay, recorded: String::new(), candidate: candidate.thrift.clone() };
+    let mut report = Report::new(subject);
+    let mut replay = Replay::new(candidate, options, &mut report);
+    replay.watch(failing);
+    for event in selected(events, &wanted) {
+        replay.take(event.clone()).await;
+    }
+    replay.finish().await
+}
+
+impl Shrunk {
+    /// Returns whether a server without data answers the last call as recorded, after the others.
+    pub async fn is_answered_by(&self, events: &[Event], server: &CandidateServer) -> bool {
+        let Some((failing, before)) = self.calls.split_last() else { return true };
+        let summary = replayed(events, before, *failing, &ReplayOptions::default(), server).await;
+        summary.watched.is_none()
+    }
+}
+
+/// Returns the numbers of the writes before a call that may have written a row in an answer to it, or that it names.
+fn writes_of_shown_rows(events: &[Event], failing: u64, answer: Option<Answer>) -> HashSet<u64> {
+    let mut prepared = PreparedTexts::default();
+    let calls = decoded(events.iter(), &mut prepared);
+    let read = calls.iter().find(|call| call.number == failing && !call.call.is_write());
+    let Some(read) = read else { return HashSet::new() };
+    let rows = TouchedRows::of(&read.call, &prepared);
+    let mut shown = HashSet::new();
+    read.reply.iter().chain(&answer).for_each(|answer| add_values(answer, &mut shown));
+    let before = calls.iter().filter(|call| call.number < failing && call.call.is_write());
+    let is_kept = |call: &&RecordedCall| {
+        let written = TouchedRows::of(&call.call, &prepared);
+        call.call.family.is_some()
+            && written.meets(&rows)
+            && (rows.have_keys() || written.may_have_key(|key| shown.contains(key)))
+    };
+    before.filter(is_kept).map(|call| call.number).collect()
+}
+
+/// Adds the values in an answer.
+fn add_values(answer: &Answer, values: &mut HashSet<Bytes>) {
+    match answer {
+        Answer::Thrift(reply) => reply.fields.values().for_each(|value| {
+            value.visit(&mut |value| values.extend(value.as_binary().cloned()));
+        }),
+        Answer::Native(reply) => {
+            if let ReplyContent::Rows(rows) = &reply.content {
+                values.extend(rows.rows.iter().flatten().flatten().cloned());
+            }
+        }
+    }
+}
+
 /// Returns the calls of a shrunk recording for the report. `command` replays them.
 pub fn reproduction(events: &[Event], shrunk: &Shrunk, command: String) -> Reproduction {
     let wanted: BTreeSet<u64> = shrunk.calls.iter().copied().collect();
     let mut prepared = PreparedTexts::default();
+    let calls = decoded(selected(events, &wanted).into_iter(), &mut prepared);
+    let calls = calls.iter().map(|RecordedCall { number, connection, call, .. }| ReproducedCall {
+        call: *number,
+        connection: *connection,
+        request: call.reproduced(&prepared),
+    });
+    Reproduction { calls: calls.collect(), command: Some(command), is_shortest: shrunk.is_shortest }
+}
+
+/// Decodes the calls among some events. Calls that cannot be decoded are left out.
+fn decoded<'e>(events: impl Iterator<Item = &'e Event>, prepared: &mut PreparedTexts) -> Vec<RecordedCall> {
     let mut connections: HashMap<u64, Conversation> = HashMap::new();
-    let mut open: HashMap<u64, Call> = HashMap::new();
-    let mut calls = Vec::new();
-    for Event { connection, kind, .. } in selected(events, &wanted) {
+    let mut open: HashMap<u64, usize> = HashMap::new();
+    let mut calls: Vec<RecordedCall> = Vec::new();
+    for Event { connection, kind, .. } in events {
         match kind {
             EventKind::Opened { protocol, .. } => {
                 connections.entry(*connection).or_insert_with(|| Conversation::new(*protocol));
             }
             EventKind::Request { call: number, message } => {
                 let of = connections.get_mut(connection);
-                let Some(Ok(call)) = of.map(|of| of.request(message, &prepared)) else { continue };
-                let request = call.reproduced(&prepared);
-                calls.push(ReproducedCall { call: *number, connection: *connection, request });
-                open.insert(*number, call);
+                let Some(Ok(call)) = of.map(|of| of.request(message, prepared)) else { continue };
+                open.insert(*number, calls.len());
+                calls.push(RecordedCall { number: *number, connection: *connection, call, reply: None });
             }
             EventKind::Reply { call, message } => {
-                if let (Some(of), Some(call)) = (connections.get_mut(connection), open.remove(call)) {
-                    // A reply that cannot be decoded prepares nothing.
-                    let _ = of.reply(&call, message, &mut prepared);
+                let found = open.remove(call).and_then(|at| calls.get_mut(at));
+                if let (Some(of), Some(found)) = (connections.get_mut(connection), found) {
+                    found.reply = of.reply(&found.call, message, prepared).ok();
                 }
             }
             EventKind::Closed { .. } | EventKind::Pushed { .. } | EventKind::Lost(_) => {}
         }
     }
-    Reproduction { calls, command: Some(command), is_shortest: shrunk.is_shortest }
+    calls
 }
 
 /// Returns the events of some calls, up to the reply of the last of them, with those that open their connections.

@@ -12,7 +12,7 @@
 //!
 //! For data, the values say nothing about the cause, but the method does. For exceptions it is the other way round.
 
-use super::compared::{CallDifference, DifferenceKind};
+use super::compared::{ANOTHER_ORDER, CallDifference, DifferenceKind};
 use super::names::short;
 use crate::limits::{REPORT_NAME_CHARS_MAX, REPORT_TEXT_CHARS_MAX};
 
@@ -71,6 +71,9 @@ impl Cause {
     pub fn title(&self, recorded: &str, candidate: &str) -> String {
         let place = if self.path.is_empty() { String::new() } else { format!(" at {}", self.path) };
         match (&self.recorded, &self.candidate) {
+            _ if self.path.ends_with(ANOTHER_ORDER) => {
+                format!("{}: the same elements in another order", self.method)
+            }
             (_, AnswerShape::Nothing) if self.is_without_answer() => format!("no answer of the {candidate}"),
             (AnswerShape::Nothing, _) if self.path.is_empty() => format!("no answer of the {recorded}"),
             (AnswerShape::Exception(theirs), AnswerShape::Exception(ours)) => {
@@ -187,6 +190,12 @@ mod tests {
         assert_eq!(
             Cause::of("get_slice", &missing).title("recording", "candidate"),
             "get_slice: only the recording has a value at [*].column.value"
+        );
+
+        let order = CallDifference { path: "[1] (order)", ..data };
+        assert_eq!(
+            Cause::of("SELECT", &order).title("recording", "candidate"),
+            "SELECT: the same elements in another order"
         );
 
         let exception = CallDifference {

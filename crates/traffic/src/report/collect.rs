@@ -94,6 +94,7 @@ pub(super) struct Totals {
     pub exception: u64,
     pub data: u64,
     pub without_answer: u64,
+    pub missing_writes: u64,
     /// When the first and last calls were sent, in microseconds since 1970.
     pub span_us: Option<(i64, i64)>,
 }
@@ -152,6 +153,13 @@ impl Report {
     /// Counts calls that were not made or not compared, and about which nothing else is known.
     pub fn add_not_compared(&self, reason: &str, calls: u64) {
         self.0.lock().add_not_compared(reason, calls);
+    }
+
+    /// Counts calls that the candidate did not get, and about which nothing else is known: they may be writes.
+    pub fn add_not_sent(&self, reason: &str, calls: u64) {
+        let mut collected = self.0.lock();
+        collected.add_not_compared(reason, calls);
+        collected.totals.missing_writes += calls;
     }
 
     /// Sets the meaning of a rule, for readers who do not know its name.
@@ -261,7 +269,9 @@ impl Collected {
         match compared.outcome {
             CallOutcome::Equal if compared.rules.is_empty() => self.totals.equal += 1,
             CallOutcome::Equal => self.totals.equal_by_rules += 1,
-            CallOutcome::NotCompared(reason) => {
+            CallOutcome::NotCompared(reason) | CallOutcome::NotSent(reason) => {
+                let is_missing = compared.is_write && matches!(compared.outcome, CallOutcome::NotSent(_));
+                self.totals.missing_writes += u64::from(is_missing);
                 self.totals.not_compared += 1;
                 *self.not_compared.of(reason) += 1;
             }
@@ -282,6 +292,7 @@ impl Collected {
         let cause = Cause::of(compared.method, difference);
         if cause.is_without_answer() {
             self.totals.without_answer += 1;
+            self.totals.missing_writes += u64::from(compared.is_write);
         }
         let id = match self.causes.get(&cause) {
             Some(id) => *id,

@@ -65,14 +65,20 @@ pub enum CallOutcome<'a> {
     Differs(CallDifference<'a>),
     /// They were not compared, for this reason.
     NotCompared(&'a str),
+    /// The candidate did not get the call, for this reason. After a write it may have other data.
+    NotSent(&'a str),
 }
+
+/// The end of the path to elements that are the same in another order.
+pub(crate) const ANOTHER_ORDER: &str = " (order)";
 
 /// A difference between the answers of one call.
 #[derive(Debug, Clone, Copy)]
 pub struct CallDifference<'a> {
     /// The kind of content that differs.
     pub kind: DifferenceKind,
-    /// The place of the difference in the answer, such as `[3].column.value`. Empty for the answer as a whole.
+    /// The place of the difference in the answer, such as `[3].column.value`. Empty for the answer as a whole. It ends
+    /// with [`ANOTHER_ORDER`] if both sides have the same elements there.
     pub path: &'a str,
     /// The recorded answer, or its part at `path`, as text. An exception is written as `NAME: text`. `None` if nothing is
     /// at `path`; with an empty path, if there is no answer.

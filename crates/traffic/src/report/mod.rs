@@ -21,6 +21,7 @@ mod visible;
 pub use cause::Cause;
 pub use code::{Snippet, driver_snippets, snippets, visible_json};
 pub use collect::{CauseId, Report, ReportSubject, RunKind};
+pub(crate) use compared::ANOTHER_ORDER;
 pub use compared::{CallDifference, CallInterface, CallOutcome, ComparedCall, DifferenceKind};
 pub use latency::{Latencies, LatencySummary};
 pub use names::{NameTable, short};

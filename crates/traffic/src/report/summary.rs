@@ -64,6 +64,8 @@ pub enum Verdict {
     Same,
     /// Some compared answers differ.
     Differs,
+    /// All compared answers are equal, but writes are missing from the candidate.
+    Incomplete,
     /// No answers were compared.
     Nothing,
 }
@@ -84,6 +86,9 @@ pub struct CallTotals {
     /// Differences in which the candidate has not answered.
     pub without_answer: u64,
     pub not_compared: u64,
+    /// Writes that were not sent to the candidate or that it has not answered, and calls of unknown kind that were not
+    /// sent.
+    pub missing_writes: u64,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -172,8 +177,9 @@ impl Collected {
             candidate: self.subject.candidate.clone(),
             verdict: match calls {
                 CallTotals { compared: 0, .. } => Verdict::Nothing,
-                CallTotals { differences: 0, .. } => Verdict::Same,
-                _ => Verdict::Differs,
+                CallTotals { differences: 1.., .. } => Verdict::Differs,
+                CallTotals { missing_writes: 1.., .. } => Verdict::Incomplete,
+                _ => Verdict::Same,
             },
             calls,
             first_us: span.map(|(first, _)| first),
@@ -206,6 +212,7 @@ impl Collected {
             text: totals.text,
             without_answer: totals.without_answer,
             not_compared: totals.not_compared,
+            missing_writes: totals.missing_writes,
         }
     }
 
@@ -297,11 +304,11 @@ impl Verdict {
             1 => format!("1 {word}"),
             count => format!("{} {word}s", Thousands(count)),
         };
-        let CallTotals { total, compared, differences, .. } = summary.calls;
-        match self {
+        let CallTotals { total, compared, differences, missing_writes, .. } = summary.calls;
+        let headline = match self {
             Verdict::Nothing if total == 0 => "No calls".to_owned(),
             Verdict::Nothing => format!("No answers of {} were compared", plural(total, "call")),
-            Verdict::Same => format!("No differences in {}", plural(compared, "call")),
+            Verdict::Same | Verdict::Incomplete => format!("No differences in {}", plural(compared, "call")),
             Verdict::Differs => {
                 let causes = summary.causes.len() as u64;
                 let more = if summary.unlisted_differences > 0 { "more than " } else { "" };
@@ -313,6 +320,10 @@ impl Verdict {
                     plural(causes, "cause")
                 )
             }
+        };
+        match missing_writes {
+            0 => headline,
+            missing => format!("{headline}, and {} missing from the candidate", plural(missing, "write")),
         }
     }
 }

@@ -68,6 +68,16 @@ fn outcomes_are_counted_apart() {
     report.add_not_compared("not sent", 7);
     assert_eq!(report.summary().verdict, Verdict::Same);
     assert!(!report.has_differences(DifferenceKind::Text));
+    // A read that was not sent changes nothing; a write that was not sent may have changed everything.
+    report.add(&ComparedCall { outcome: CallOutcome::NotSent("behind"), ..call() });
+    assert_eq!(report.summary().verdict, Verdict::Same);
+    report.add(&ComparedCall { is_write: true, outcome: CallOutcome::NotSent("behind"), ..call() });
+    let summary = report.summary();
+    assert_eq!(summary.verdict, Verdict::Incomplete);
+    assert_eq!(
+        summary.verdict.headline(&summary),
+        "No differences in 2 calls, and 1 write missing from the candidate"
+    );
 
     let text = CallDifference {
         kind: DifferenceKind::Text,
@@ -86,9 +96,12 @@ fn outcomes_are_counted_apart() {
 
     let summary = report.summary();
     assert_eq!(summary.verdict, Verdict::Differs);
-    assert_eq!(summary.verdict.headline(&summary), "3 of 5 calls differ, from 2 causes");
+    assert_eq!(
+        summary.verdict.headline(&summary),
+        "3 of 5 calls differ, from 2 causes, and 1 write missing from the candidate"
+    );
     let calls = summary.calls;
-    assert_eq!((calls.total, calls.reads, calls.writes, calls.compared), (13, 5, 1, 5));
+    assert_eq!((calls.total, calls.reads, calls.writes, calls.compared), (15, 6, 2, 5));
     assert_eq!((calls.equal, calls.equal_by_rules, calls.data, calls.exception, calls.text), (1, 1, 2, 0, 1));
     assert_eq!(calls.equal + calls.equal_by_rules + calls.differences + calls.not_compared, calls.total);
     let causes: Vec<_> =

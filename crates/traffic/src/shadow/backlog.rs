@@ -68,6 +68,14 @@ impl Backlog {
         }
     }
 
+    /// Drops all events. Returns the number of requests among them.
+    pub(super) fn drop_calls(&self) -> u64 {
+        let mut waiting = self.events.lock();
+        waiting.bytes = 0;
+        let dropped = waiting.queue.drain(..);
+        dropped.filter(|event| matches!(event.kind, EventKind::Request { .. })).count() as u64
+    }
+
     pub(super) fn size(&self) -> BacklogSize {
         let waiting = self.events.lock();
         BacklogSize { events: waiting.queue.len(), bytes: waiting.bytes }
@@ -106,6 +114,8 @@ mod tests {
         assert!(backlog.has_room());
         backlog.end();
         assert_eq!(backlog.next().await, Some(event(2)));
+        backlog.push(event(3));
+        assert_eq!(backlog.drop_calls(), 1);
         assert_eq!(backlog.next().await, None);
         assert_eq!(backlog.size(), BacklogSize { events: 0, bytes: 0 });
     }

@@ -2,7 +2,7 @@
 //! are compared.
 //!
 //! ```text
-//!   client <----> relay <----> primary     as in a recorder: bytes pass unchanged and at once
+//!   client <----> relay <----> primary     as in a recorder; CQL writes without a timestamp get one
 //!                   | copy
 //!                 queue                    bounded
 //!                   |

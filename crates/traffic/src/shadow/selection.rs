@@ -5,7 +5,7 @@ use super::plan::{Only, ShadowPlan};
 use base::util::SplitMix64;
 
 /// Why a call is not sent to the candidate.
-const NOT_READ: &str = "not sent to the candidate: only reads are";
+pub(super) const NOT_READ: &str = "not sent to the candidate: only reads are";
 const NOT_WRITE: &str = "not sent to the candidate: only writes are";
 const NOT_IN_SHARE: &str = "not sent to the candidate: outside of the share of reads";
 const BEHIND: &str = "not sent to the candidate: it was too far behind";

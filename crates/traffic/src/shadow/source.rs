@@ -12,7 +12,7 @@ use super::super::call::{Call, Conversation, PreparedTexts};
 use super::super::record::{Decoder, PendingChunks, TapQueue};
 use super::super::report::{CallOutcome, ComparedCall};
 use super::super::{Event, EventKind};
-use super::selection::CallSelection;
+use super::selection::{CallSelection, NOT_READ};
 use super::status::ShadowState;
 use crate::event::host_of;
 
@@ -132,7 +132,11 @@ impl CallSource {
     /// Counts a call that the candidate does not get.
     fn add_refused(&self, number: u64, open: &UnansweredCall, client: &str, recorded_us: Option<u64>) {
         let Some(reason) = open.refusal else { return };
-        let outcome = CallOutcome::NotCompared(reason);
+        let outcome = match reason {
+            // The candidate gets its writes elsewhere, or needs none.
+            NOT_READ => CallOutcome::NotCompared(reason),
+            _ => CallOutcome::NotSent(reason),
+        };
         let call = open.call.compared(number, open.at_us, client);
         self.state.report.add(&ComparedCall { recorded_us, outcome, ..call });
     }

@@ -49,6 +49,14 @@ impl ShadowState {
         self.started.elapsed()
     }
 
+    /// Counts the calls that still wait for the candidate as not sent: the shadow ends without them.
+    pub fn abandon_rest(&self) {
+        self.report.add_not_sent(
+            "the shadow ended before they were sent to the candidate",
+            self.backlog.drop_calls(),
+        );
+    }
+
     /// Returns the numbers of this moment.
     pub fn status(&self) -> ShadowStatus {
         let (waiting, calls) = (self.backlog.size(), self.report.totals());

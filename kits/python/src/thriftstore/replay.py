@@ -27,7 +27,7 @@ class ReplayFailed(Exception):
 class Report(object):
     """What a replay has found.
 
-    verdict: "same", "differs", or "nothing" if no answers were compared
+    verdict: "same", "differs", "incomplete" if writes did not reach the server, or "nothing" if no answers were compared
     calls: counts of calls by what they are, such as "total", "compared" and "data"
     causes: the differences, grouped by cause, as dictionaries
     fields: all fields of the report

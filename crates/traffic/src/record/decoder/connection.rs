@@ -88,7 +88,7 @@ impl Outputs<'_> {
 
 /// Why the rest of a connection cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Unreadable(pub LossReason);
+pub(in crate::record) struct Unreadable(pub LossReason);
 
 /// A connection: its protocol, and the bytes that are not a whole message yet.
 #[derive(Debug)]
@@ -109,6 +109,25 @@ enum Streams {
     Native(Box<NativeStreams>),
     /// The bytes cannot be decoded: they are only counted.
     Ignored(LossReason),
+}
+
+/// Returns the protocol of a connection by the client's first bytes. `None` if there are too few.
+pub(in crate::record) fn protocol_of(first: &[u8]) -> Option<Result<Protocol, Unreadable>> {
+    // The first byte of a long Thrift frame can be 1 to 5, too. Then the fifth or sixth byte belongs to a message's
+    // header; as an opcode it is neither STARTUP nor OPTIONS, with which native clients begin.
+    if let Some(version) = first.first().copied().and_then(ProtocolVersion::of_number) {
+        let opcode = *first.get(version.header_bytes() - 5)?;
+        if matches!(opcode, 0x01 | 0x05) {
+            return Some(Ok(Protocol::Native));
+        }
+    }
+    match detect(first, MESSAGE_BYTES_MAX) {
+        Detection::Found(transport) => {
+            Some(Ok(Protocol::Thrift { is_framed: transport == Transport::Framed }))
+        }
+        Detection::Needed(_) => None,
+        Detection::Refused(_) => Some(Err(Unreadable(LossReason::Unreadable))),
+    }
 }
 
 impl RecordedConnection {
@@ -162,26 +181,18 @@ impl RecordedConnection {
 
     /// Detects the protocol from the client's first bytes. `None` if there are too few.
     fn detect(&mut self, first: &[u8], found: &mut FoundEvents) -> Option<Result<(), Unreadable>> {
-        let version = first.first().copied().and_then(ProtocolVersion::of_number);
-        // The first byte of a long Thrift frame can be 1 to 5, too. Then the fifth or sixth byte belongs to a message's
-        // header; as an opcode it is neither STARTUP nor OPTIONS, with which native clients begin.
-        if let Some(version) = version {
-            let opcode = *first.get(version.header_bytes() - 5)?;
-            if matches!(opcode, 0x01 | 0x05) {
-                self.streams = Streams::Native(Box::default());
-                self.open(Protocol::Native, found);
-                return Some(Ok(()));
+        let protocol = match protocol_of(first)? {
+            Ok(protocol) => protocol,
+            Err(unreadable) => return Some(Err(unreadable)),
+        };
+        self.streams = match protocol {
+            Protocol::Native => Streams::Native(Box::default()),
+            Protocol::Thrift { is_framed } => {
+                Streams::Thrift(Box::new(ThriftStreams::new(Protocol::transport(is_framed))))
             }
-        }
-        match detect(first, MESSAGE_BYTES_MAX) {
-            Detection::Found(transport) => {
-                self.streams = Streams::Thrift(Box::new(ThriftStreams::new(transport)));
-                self.open(Protocol::Thrift { is_framed: transport == Transport::Framed }, found);
-                Some(Ok(()))
-            }
-            Detection::Needed(_) => None,
-            Detection::Refused(_) => Some(Err(Unreadable(LossReason::Unreadable))),
-        }
+        };
+        self.open(protocol, found);
+        Some(Ok(()))
     }
 
     fn open(&mut self, protocol: Protocol, found: &mut FoundEvents) {

@@ -21,6 +21,9 @@ mod thrift;
 
 use std::collections::HashMap;
 
+pub(super) use connection::{Unreadable, protocol_of};
+pub(super) use native::{compression_of, decompressed, read_head};
+
 use connection::{FoundEvents, RecordedConnection, SharedCalls};
 
 use super::queue::{Chunk, ChunkKind};

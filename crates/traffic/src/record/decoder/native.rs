@@ -57,7 +57,7 @@ impl NativeHalf {
 }
 
 /// Reads the head of a side's frame. `Ok(None)` if it is incomplete.
-fn read_head(bytes: &[u8], from: Side) -> Result<Option<NativeHead>, Unreadable> {
+pub(in crate::record) fn read_head(bytes: &[u8], from: Side) -> Result<Option<NativeHead>, Unreadable> {
     let unreadable = Unreadable(LossReason::Unreadable);
     if bytes.first().is_some_and(|first| (first & FROM_SERVER != 0) != (from == Side::Server)) {
         return Err(unreadable);
@@ -66,6 +66,35 @@ fn read_head(bytes: &[u8], from: Side) -> Result<Option<NativeHead>, Unreadable>
         Ok(Some(head)) if head.length > NATIVE_FRAME_BYTES_MAX => Err(Unreadable(LossReason::TooLong)),
         read => read.map_err(|_| unreadable),
     }
+}
+
+/// Returns the frame with its body decompressed; `None` if that fails.
+pub(in crate::record) fn decompressed(
+    head: &NativeHead,
+    frame: Bytes,
+    compression: Option<Compression>,
+) -> Option<Bytes> {
+    let header = head.version.header_bytes();
+    if head.flags & flag::COMPRESSED == 0 {
+        return Some(frame);
+    }
+    let body = compression?.decompress(&frame.slice(header..), RECORDED_MESSAGE_BYTES_MAX).ok()?;
+    let mut message = BytesMut::with_capacity(header + body.len());
+    message.extend_from_slice(frame.get(..header - 4)?);
+    if let Some(flags) = message.get_mut(1) {
+        *flags &= !flag::COMPRESSED;
+    }
+    message.put_u32(u32::try_from(body.len()).ok()?);
+    message.extend_from_slice(&body);
+    Some(message.freeze())
+}
+
+/// Returns the compression that STARTUP selects.
+pub(in crate::record) fn compression_of(head: &NativeHead, startup: &Bytes) -> Option<Compression> {
+    let mut body = BodyReader::new(startup.slice(head.version.header_bytes()..), head.version);
+    let options = body.string_map().unwrap_or_default();
+    let (_, name) = options.iter().find(|(name, _)| name.eq_ignore_ascii_case("COMPRESSION"))?;
+    Compression::named(&name.to_ascii_lowercase())
 }
 
 impl NativeStreams {
@@ -150,7 +179,7 @@ impl NativeStreams {
 
     fn frame(&mut self, from: Side, head: &NativeHead, frame: Bytes, outputs: &mut Outputs<'_>) {
         let length = frame.len() as u64;
-        match self.decompressed(head, frame) {
+        match decompressed(head, frame, self.compression) {
             Some(message) => match from {
                 Side::Client => self.request(head, message, outputs),
                 Side::Server => self.reply(head, message, outputs),
@@ -162,39 +191,14 @@ impl NativeStreams {
         }
     }
 
-    /// Returns the frame with its body decompressed; `None` if that fails.
-    fn decompressed(&self, head: &NativeHead, frame: Bytes) -> Option<Bytes> {
-        let header = head.version.header_bytes();
-        if head.flags & flag::COMPRESSED == 0 {
-            return Some(frame);
-        }
-        let body = self.compression?.decompress(&frame.slice(header..), RECORDED_MESSAGE_BYTES_MAX).ok()?;
-        let mut message = BytesMut::with_capacity(header + body.len());
-        message.extend_from_slice(frame.get(..header - 4)?);
-        if let Some(flags) = message.get_mut(1) {
-            *flags &= !flag::COMPRESSED;
-        }
-        message.put_u32(u32::try_from(body.len()).ok()?);
-        message.extend_from_slice(&body);
-        Some(message.freeze())
-    }
-
     fn request(&mut self, head: &NativeHead, message: Bytes, outputs: &mut Outputs<'_>) {
         if RequestCode::of_number(head.opcode) == Some(RequestCode::Startup) {
-            self.startup(head, &message);
+            self.compression = compression_of(head, &message);
+            self.segments_follow = head.version.has_segments();
         }
         let hidden = hide_in_native(&message, &outputs.shared.prepared);
         let (call, secrets) = outputs.request(message, hidden);
         self.open.insert(head.stream, NativeOpenCall { call, secrets });
-    }
-
-    /// Remembers the compression that a client selects.
-    fn startup(&mut self, head: &NativeHead, message: &Bytes) {
-        let mut body = BodyReader::new(message.slice(head.version.header_bytes()..), head.version);
-        let options = body.string_map().unwrap_or_default();
-        let selected = options.iter().find(|(name, _)| name.eq_ignore_ascii_case("COMPRESSION"));
-        self.compression = selected.and_then(|(_, name)| Compression::named(&name.to_ascii_lowercase()));
-        self.segments_follow = head.version.has_segments();
     }
 
     fn reply(&mut self, head: &NativeHead, message: Bytes, outputs: &mut Outputs<'_>) {

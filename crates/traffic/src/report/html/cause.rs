@@ -15,7 +15,9 @@ pub(super) fn section(out: &mut String, summary: &Summary) -> fmt::Result {
     open_section(out, "differences", "Differences")?;
     match summary.verdict {
         Verdict::Nothing => out.push_str("<p class=\"empty\">No answers were compared.</p>\n"),
-        Verdict::Same => out.push_str("<p class=\"empty\">All compared answers are equal.</p>\n"),
+        Verdict::Same | Verdict::Incomplete => {
+            out.push_str("<p class=\"empty\">All compared answers are equal.</p>\n")
+        }
         Verdict::Differs => {}
     }
     if summary.causes.len() > 1 {

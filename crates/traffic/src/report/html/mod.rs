@@ -80,6 +80,7 @@ fn header(out: &mut String, summary: &Summary, headline: &str) -> fmt::Result {
     let (class, mark, word) = match summary.verdict {
         Verdict::Same => ("same", "✓", "Same answers"),
         Verdict::Differs => ("differs", "≠", "Different answers"),
+        Verdict::Incomplete => ("differs", "!", "Writes are missing"),
         Verdict::Nothing => ("nothing", "–", "No verdict"),
     };
     writeln!(

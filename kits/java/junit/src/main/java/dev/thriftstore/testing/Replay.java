@@ -108,7 +108,10 @@ public final class Replay {
         return fields().get("calls").asObject().getLong(count, 0);
     }
 
-    /** Returns {@code same}, {@code differs}, or {@code nothing} if no answers were compared. */
+    /**
+     * Returns {@code same}, {@code differs}, {@code incomplete} if writes did not reach the server, or {@code nothing} if no
+     * answers were compared.
+     */
     public String verdict() {
         return fields().getString("verdict", "");
     }

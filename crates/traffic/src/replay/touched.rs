@@ -1,0 +1,97 @@
+//! The rows that a call reads or writes, as far as its request shows them without the schema.
+
+use bytes::Bytes;
+
+use super::super::call::{
+    Call, ColumnValues, KeyValue, PreparedTexts, Request, StatementText, StatementWords, column_values,
+};
+use super::own_data::rows_of;
+
+/// The rows of a call. Empty for calls that have none, such as `describe_version`.
+#[derive(Debug, Default)]
+pub(super) struct TouchedRows(Vec<TableRows>);
+
+/// Rows of one table.
+#[derive(Debug)]
+struct TableRows {
+    /// Keyspace and table; `None` if it may be any.
+    table: Option<(String, String)>,
+    /// The restricted columns. The key of a Thrift call has an empty name.
+    columns: ColumnValues,
+}
+
+impl TouchedRows {
+    /// Returns the rows of a call.
+    pub(super) fn of(call: &Call, prepared: &PreparedTexts) -> TouchedRows {
+        let keyspace = || call.keyspace.clone().unwrap_or_default();
+        let whole = || call.family.clone().map(|family| (keyspace(), family));
+        let of_key = |(family, key): (Bytes, Bytes)| TableRows {
+            table: Some((keyspace(), String::from_utf8_lossy(&family).into_owned())),
+            columns: ColumnValues::from([(String::new(), vec![KeyValue::Bytes(key)])]),
+        };
+        let of_all = |columns| TableRows { table: whole(), columns };
+        match &call.request {
+            // CQL 2 names and restricts columns as CQL 3 does.
+            Request::Thrift { .. }
+                if call.statement.is_some() && (call.is_write() || call.family.is_some()) =>
+            {
+                let text = call.statement.as_deref().unwrap_or_default();
+                TouchedRows(vec![of_all(column_values(text, &[]))])
+            }
+            Request::Thrift { .. } => {
+                let rows = rows_of(call);
+                match rows.is_empty() && (call.is_write() || call.family.is_some()) {
+                    true => TouchedRows(vec![of_all(ColumnValues::new())]),
+                    false => TouchedRows(rows.into_iter().map(of_key).collect()),
+                }
+            }
+            Request::Native(request) => {
+                let rows = request.statements.iter().filter(|_| call.is_write() || call.family.is_some());
+                let rows = rows.map(|statement| {
+                    let text = match &statement.text {
+                        StatementText::Text(text) => text,
+                        StatementText::Prepared(id) => prepared.get(&id.bytes).unwrap_or_default(),
+                    };
+                    let StatementWords { keyspace: of_table, table, .. } = StatementWords::of(text);
+                    let table = table.map(|table| (of_table.unwrap_or_else(keyspace), table));
+                    TableRows { table: table.or_else(whole), columns: column_values(text, &statement.values) }
+                });
+                TouchedRows(rows.collect())
+            }
+        }
+    }
+
+    /// Returns whether both calls may touch the same row.
+    pub(super) fn meets(&self, other: &TouchedRows) -> bool {
+        self.0.iter().any(|one| other.0.iter().any(|other| one.meets(other)))
+    }
+
+    /// Returns whether a row has one of these values as its key, as far as the request shows keys.
+    pub(super) fn may_have_key(&self, is_shown: impl Fn(&Bytes) -> bool) -> bool {
+        let is_any = |value: &KeyValue| match value {
+            KeyValue::Bytes(bytes) => is_shown(bytes),
+            KeyValue::Text(_) | KeyValue::Unknown => true,
+        };
+        let mut rows = self.0.iter();
+        rows.any(|rows| rows.columns.is_empty() || rows.columns.values().flatten().any(is_any))
+    }
+
+    /// Returns whether the request names rows by their keys, and not a range or a whole table.
+    pub(super) fn have_keys(&self) -> bool {
+        self.0.iter().all(|rows| !rows.columns.is_empty())
+    }
+}
+
+impl TableRows {
+    fn meets(&self, other: &TableRows) -> bool {
+        let is_same = |(one, other)| one == other;
+        if !self.table.as_ref().zip(other.table.as_ref()).is_none_or(is_same) {
+            return false;
+        }
+        // Rows are different if a column that both restrict has different values.
+        self.columns.iter().all(|(name, values)| match other.columns.get(name) {
+            None => true,
+            Some(others) => values.iter().any(|one| others.iter().any(|other| one.may_equal(other))),
+        })
+    }
+}
