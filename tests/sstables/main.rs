@@ -17,5 +17,6 @@ mod rows;
 mod schema;
 mod shown;
 mod undefined_families;
+mod variants;
 mod whole_import;
 mod written;
