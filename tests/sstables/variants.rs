@@ -47,6 +47,64 @@ impl<'c> Fields<'c> {
     }
 }
 
+/// Returns the compressed chunks of a Data file without their checksums.
+fn chunks(data: &Path) -> Vec<u8> {
+    let info = fs::read(Descriptor::of_data_file(data).unwrap().path(Component::CompressionInfo)).unwrap();
+    let mut fields = Fields::of(&info, 0);
+    let class = fields.number(2);
+    fields.bytes(class);
+    for _ in 0..2 * fields.number(4) {
+        let option = fields.number(2);
+        fields.bytes(option);
+    }
+    fields.bytes(4 + 8);
+    let count = fields.number(4);
+    let content = fs::read(data).unwrap();
+    let offsets: Vec<usize> = (0..count).map(|_| fields.number(8)).chain([content.len()]).collect();
+    offsets.windows(2).flat_map(|chunk| content[chunk[0]..chunk[1] - 4].to_vec()).collect()
+}
+
+fn adler32(bytes: &[u8]) -> u32 {
+    let (mut one, mut two) = (1, 0);
+    for byte in bytes {
+        one = (one + u32::from(*byte)) % 65_521;
+        two = (two + one) % 65_521;
+    }
+    two << 16 | one
+}
+
+/// 2.1.0 to 2.1.4 left the checksums of chunks out of the digest of a compressed file.
+#[test]
+fn digests_of_early_2_1_are_right() {
+    let fixture = Fixture::of("2.1.22");
+    let mut compressed = 0;
+    for original in fixture.data_files("Cmp") {
+        let folder = tempfile::tempdir().unwrap();
+        let data = copy_of_table(&original, folder.path());
+        let descriptor = Descriptor::of_data_file(&data).unwrap();
+        let digest = descriptor.digest_path().unwrap();
+        let check = || TableReader::open(&data, &TableOptions::default()).unwrap().check_digest();
+        assert_eq!(check().unwrap(), None);
+        if descriptor.path(Component::CompressionInfo).is_file() {
+            fs::write(&digest, adler32(&chunks(&data)).to_string()).unwrap();
+            assert_eq!(check().unwrap(), None, "{}", data.display());
+            compressed += 1;
+        }
+        // Another digest is a remark, because each block has a checksum.
+        fs::write(&digest, "7").unwrap();
+        let remark = check().unwrap().unwrap();
+        assert!(remark.contains("it is not the checksum of the Data file"), "{remark}");
+        assert_eq!(units(&data), units(&original));
+        // .. but for blocks that are missing.
+        if descriptor.path(Component::CompressionInfo).is_file() {
+            continue;
+        }
+        fs::write(&data, b"").unwrap();
+        check().unwrap_err();
+    }
+    assert!(compressed > 0);
+}
+
 /// Puts the columns in the header of a file of 3.x in the order of their names, as ScyllaDB writes them. Returns the names of
 /// the regular columns before and after, if that changes them.
 fn sort_by_name(statistics: &Path) -> Option<[Vec<Bytes>; 2]> {

@@ -235,6 +235,12 @@ impl Format {
         self.letters >= "ja"
     }
 
+    /// Whether the digest of a compressed file can leave out the checksums of chunks, as 2.1.0 to 2.1.4 wrote it. From 2.1.5
+    /// on it covers the whole file (`DataIntegrityMetadata.ChecksumWriter` of each release).
+    pub(crate) fn digest_may_skip_chunk_sums(&self) -> bool {
+        self.letters == "ka"
+    }
+
     /// Whether the deletion of a counter wins whatever its timestamp (2.1 and later).
     pub fn counter_deletions_are_final(&self) -> bool {
         self.letters >= "ka"

@@ -148,15 +148,18 @@ impl SstableRows {
 
     /// Compares a table with its checksum, before its rows are read.
     fn check(&mut self, mut table: TableReader) -> Result<(), ImportError> {
-        if let Err(error) = table.check_digest() {
-            // Blocks can still be checked one by one.
-            let what = match table.has_checksums_of_blocks() {
-                true => "nothing is lost but what the checksums of blocks show",
-                false => {
-                    "its rows have no other checksum: all may have wrong values, and rows may be missing"
-                }
-            };
-            self.report(error, what)?;
+        match table.check_digest() {
+            Ok(remark) => self.summary.notes.extend(remark),
+            Err(error) => {
+                // Blocks can still be checked one by one.
+                let what = match table.has_checksums_of_blocks() {
+                    true => "nothing is lost but what the checksums of blocks show",
+                    false => {
+                        "its rows have no other checksum: all may have wrong values, and rows may be missing"
+                    }
+                };
+                self.report(error, what)?;
+            }
         }
         self.table = Some(table);
         Ok(())
