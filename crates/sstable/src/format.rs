@@ -235,6 +235,12 @@ impl Format {
         self.letters >= "ja"
     }
 
+    /// Whether zeros can follow the columns of a row: 22 bytes do in the files of a beta of 0.7 that Cassandra's own tests read
+    /// (`test/data/legacy-sstables/b`). Servers skip them, because a row has its size.
+    pub(crate) fn has_padded_rows(&self) -> bool {
+        self.letters == "b"
+    }
+
     /// Whether the digest of a compressed file can leave out the checksums of chunks, as 2.1.0 to 2.1.4 wrote it. From 2.1.5
     /// on it covers the whole file (`DataIntegrityMetadata.ChecksumWriter` of each release).
     pub(crate) fn digest_may_skip_chunk_sums(&self) -> bool {
