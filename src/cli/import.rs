@@ -127,7 +127,8 @@ async fn import_all(
     let partitioner = importing::source_partitioner(&inventory, named, &config.partitioner)
         .map_err(|error| error.to_string())?;
     let options = ImportOptions {
-        skips_damage: args.skip_damaged,
+        // A dry run shows everything that is there and all damage.
+        skips_damage: args.skip_damaged || args.dry_run,
         progress_file: args.progress_file.clone(),
         checkpoint_every: Duration::from_secs(args.progress_seconds),
         interruption: stop_at_signals()?,

@@ -8,6 +8,7 @@ mod chance;
 mod contents;
 mod damage;
 mod damaged_import;
+mod dry_run;
 mod fixture;
 mod import;
 mod import_targets;
