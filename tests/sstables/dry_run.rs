@@ -39,3 +39,31 @@ fn a_dry_run_goes_on_behind_damage() {
         assert!(damage.contains("the Index file has ") && damage.contains(" there: \""), "{damage}");
     }
 }
+
+/// A copy of a node's directory beside it is not another node, and its counters do not count twice.
+#[test]
+fn counters_of_a_copied_directory_count_once() {
+    for release in ["0.8.10", "1.0.12", "1.2.15", "2.0.17"] {
+        let fixture = Fixture::unpack_with_commit_logs(release);
+        let above = fixture.data().parent().unwrap().to_owned();
+        let copy = above.join("data.bak");
+        fs::create_dir(&copy).unwrap();
+        let copied = Command::new("cp").arg("-r").arg(fixture.data()).arg(&copy).status().unwrap();
+        assert!(copied.success());
+        let logs = Command::new("cp").arg("-r").arg(above.join("commitlog")).arg(&copy).status().unwrap();
+        assert!(logs.success());
+        let partitioner = fixture.contents["partitioner"].as_str().unwrap();
+        let options = ["--to", "data:to", "--partitioner", partitioner, "--verify"];
+        let read = |from: &Path| {
+            let (is_success, said) = import(&[from], &options);
+            assert!(is_success, "{release}: {said}");
+            let imported = said.lines().find(|line| line.starts_with("imported: ")).unwrap().to_owned();
+            (imported, said)
+        };
+        let (twice, said) = read(&above);
+        assert!(said.contains("it is a copy, byte for byte"), "{said}");
+        fs::remove_dir_all(&copy).unwrap();
+        let (once, _) = read(&above);
+        assert_eq!(twice, once, "{release}");
+    }
+}

@@ -241,6 +241,11 @@ impl Format {
         self.letters == "b"
     }
 
+    /// Whether counters have shards that add up if they are read twice (0.8 to 2.0).
+    pub fn counters_add_up(&self) -> bool {
+        self.letters >= "g" && !self.counter_deletions_are_final()
+    }
+
     /// Whether the digest of a compressed file can leave out the checksums of chunks, as 2.1.0 to 2.1.4 wrote it. From 2.1.5
     /// on it covers the whole file (`DataIntegrityMetadata.ChecksumWriter` of each release).
     pub(crate) fn digest_may_skip_chunk_sums(&self) -> bool {
