@@ -51,6 +51,10 @@ pub(super) struct ImportArgs {
     /// Only the column family of this name [default: all]
     #[arg(long, value_name = "NAME")]
     column_family: Option<String>,
+    /// Read this snapshot of each column family instead of its present files, and no commit logs. The schema is the present
+    /// one [default: snapshots are not read]
+    #[arg(long, value_name = "NAME")]
+    snapshot: Option<String>,
     #[command(flatten)]
     cluster: ClusterArgs,
     /// Write nothing: read everything, and report what is there and what is damaged
@@ -82,7 +86,8 @@ pub(super) struct ImportArgs {
 }
 
 pub(super) fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
-    let mut inventory = Inventory::of_nodes(&args.from.nodes).map_err(|error| error.to_string())?;
+    let mut inventory = Inventory::of_snapshot(&args.from.nodes, args.snapshot.as_deref())
+        .map_err(|error| error.to_string())?;
     let found = FoundSchema::of(&inventory, types).map_err(|error| error.without_advice());
     if let Err(error) = &found {
         inventory.doubt_schema(error);
