@@ -235,6 +235,11 @@ impl Format {
         self.letters >= "ja"
     }
 
+    /// Whether names of UTF8Type may be in the order of Java's strings: 0.4.2 compares strings, and 0.6.8 bytes.
+    pub fn may_sort_texts_as_java(&self) -> bool {
+        self.letters.is_empty()
+    }
+
     /// Whether zeros can follow the columns of a row: 22 bytes do in the files of a beta of 0.7 that Cassandra's own tests read
     /// (`test/data/legacy-sstables/b`). Servers skip them, because a row has its size.
     pub(crate) fn has_padded_rows(&self) -> bool {
