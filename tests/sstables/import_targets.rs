@@ -63,8 +63,18 @@ fn a_progress_file_belongs_to_a_target_and_to_files() {
 }
 
 #[test]
+fn a_storage_conf_near_the_files_defines_their_column_families() {
+    let fixture = Fixture::of("0.6.8");
+    let scratch = tempfile::tempdir().unwrap();
+    let (is_success, said) = import(scratch.path(), &fixture.data(), &["--to", "data:to", "--verify"]);
+    assert!(is_success && said.contains("storage-conf.xml defines the column families"), "{said}");
+    assert!(said.contains("BloggyAppy.Authors "), "{said}");
+}
+
+#[test]
 fn a_refused_import_leaves_no_directory() {
     let fixture = Fixture::unpack("0.6.8");
+    fs::remove_file(fixture.storage_conf()).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let (is_success, said) = import(scratch.path(), &fixture.data(), &["--to", "data:to"]);
     assert!(!is_success && said.contains("define"), "{said}");
