@@ -322,10 +322,19 @@ async fn define(
     if missing.is_empty() || args.skip_undefined {
         return Ok(());
     }
+    let flat = missing.iter().find_map(|name| inventory.flat_directory(name));
+    let layout = flat.map_or_else(String::new, |directory| {
+        format!(
+            ". The names of files of 2.2 and later do not have their table, and {} is not named like the directory of one: put \
+             the files of each table into KEYSPACE/TABLE or KEYSPACE/TABLE-ID, as servers do",
+            directory.display()
+        )
+    });
+    let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
     Err(format!(
-        "neither the target nor the system tables in {} define {}. {HOW_TO_DEFINE}. --skip-undefined leaves them out",
+        "neither the target nor the system tables in {} define {}. {HOW_TO_DEFINE}. --skip-undefined leaves them out{layout}",
         args.from.shown(),
-        listed(&missing, NAMES_SHOWN)
+        listed(&names, NAMES_SHOWN)
     ))
 }
 

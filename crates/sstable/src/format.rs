@@ -235,6 +235,11 @@ impl Format {
         self.letters >= "ja"
     }
 
+    /// Whether the names of files do not have the column family, so that only their directory names it (2.2 and later).
+    pub fn is_named_by_directory(&self) -> bool {
+        self.letters >= "la"
+    }
+
     /// Whether names of UTF8Type may be in the order of Java's strings: 0.4.2 compares strings, and 0.6.8 bytes.
     pub fn may_sort_texts_as_java(&self) -> bool {
         self.letters.is_empty()

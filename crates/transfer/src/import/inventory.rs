@@ -279,6 +279,17 @@ impl Inventory {
         }
     }
 
+    /// Returns the directory of files of 2.2 or later if it is not named like the directory of a table, `<table>-<id>`: only the
+    /// directory names the column family of such files.
+    pub fn flat_directory(&self, name: &FamilyName) -> Option<&Path> {
+        let mut descriptors = self.families.get(name)?.iter().map(|table| &table.descriptor);
+        let flat = descriptors.find(|descriptor| {
+            let mut places = descriptor.directory.ancestors().take(PLACES);
+            descriptor.format.is_named_by_directory() && !places.any(|place| id_of(place).is_some())
+        });
+        flat.map(|descriptor| &*descriptor.directory)
+    }
+
     /// Whether a column family was selected. One that was never flushed is in commit logs only.
     pub fn is_selected(&self, name: &FamilyName) -> bool {
         self.wanted.has(name)
@@ -395,6 +406,10 @@ mod tests {
             &format!("data/Blog/posts-{of_new}/me-3-big-Data.db"),
         ];
         let name = FamilyName { keyspace: "Blog".to_owned(), name: "posts".to_owned() };
+        let (_root, flat) = inventory(&["copy/flat/me-1-big-Data.db", files[3]], &["."]).unwrap();
+        let of_copy = FamilyName { keyspace: "copy".to_owned(), name: "flat".to_owned() };
+        assert!(flat.flat_directory(&of_copy).is_some_and(|directory| directory.ends_with("copy/flat")));
+        assert_eq!(flat.flat_directory(&name), None);
         let ids = HashMap::from([(name, uuid::Uuid::try_parse(of_new).unwrap().into_bytes())]);
         let (_root, mut found) = inventory(&files, &["data"]).unwrap();
         assert_eq!(listed(&found), ["Blog.posts 0:1 0:3", "Shop.Carts 0:2"]);
