@@ -121,6 +121,10 @@ pub enum Mistake {
     SubcomparatorOnStandard { name: String },
     #[error("ColumnSort is no longer an accepted attribute.  Use CompareWith instead.")]
     ColumnSort,
+    #[error("<Tables> is of the storage-conf.xml of 0.3, and its column families are not read")]
+    TablesOf03,
+    #[error("CommitLogSync must be either 'periodic' or 'batch'")]
+    CommitLogSyncOfBeta { syncs_first: bool },
 }
 
 impl Mistake {
@@ -187,6 +191,15 @@ impl Mistake {
             }
             Mistake::SubcomparatorOnStandard { .. } => {
                 "remove it, or add ColumnType=\"Super\" if the columns are super columns".to_owned()
+            }
+            Mistake::TablesOf03 => {
+                "write <Keyspaces> and <Keyspace> instead of <Tables> and <Table>, and CompareWith=\"UTF8Type\" instead of \
+                 ColumnSort"
+                    .to_owned()
+            }
+            Mistake::CommitLogSyncOfBeta { syncs_first } => {
+                let word = if *syncs_first { "batch" } else { "periodic" };
+                format!("the betas of 0.4 had true and false: write {word}")
             }
             Mistake::ColumnSort => {
                 "columns are sorted by name; to sort by time, use UUIDs as names and TimeUUIDType"
