@@ -93,7 +93,7 @@ impl TableReader {
         if skipped.end.is_none() {
             skipped.end = self.rows.end_of_row(start).filter(|end| *end > start);
             if skipped.end.is_some() {
-                // The rows that the Index has are not those of the file.
+                // The Index has other rows than the file.
                 skipped.listed = ListedRows::default();
             }
         }

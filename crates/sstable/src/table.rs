@@ -31,7 +31,7 @@ pub struct TableOptions {
     pub partitioner: Option<PartitionerRef>,
 }
 
-/// What a digest component shows that differs from a file whose blocks have checksums.
+/// The remark about a digest component that is wrong, of a file whose blocks have checksums.
 const DIGEST_REMARK: &str = "it is not the checksum of the Data file, and servers do not read it: each block has a checksum of its \
     own, which is compared";
 
