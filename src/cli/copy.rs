@@ -10,9 +10,12 @@ use super::data;
 use super::message::load_config;
 use super::process::StopSignals;
 use base::marshal::Types;
+use base::partitioner;
+use base::schema::{Catalog, FamilyName};
 use base::util::Clock;
 use base::util::output::{print_line, report_line};
 use config::Config;
+use embedded::inspect;
 use transfer::copy::{CopyOptions, DEFAULT_PARALLEL, Selection, Task};
 use transfer::endpoint::{DEFAULT_ROWS, Endpoint, Location, OpenOptions};
 use transfer::{Interruption, TransferError, copy, endpoint};
@@ -32,6 +35,10 @@ pub(super) struct CopyArgs {
     /// `serve`]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// The partitioner of a data directory that does not exist yet [default: the configuration's; without a configuration,
+    /// the source's]
+    #[arg(long, value_name = "CLASS")]
+    partitioner: Option<String>,
     /// The configuration of the target, if it has another
     #[arg(long, value_name = "FILE")]
     to_config: Option<PathBuf>,
@@ -75,9 +82,43 @@ pub(super) fn copy(args: &CopyArgs, types: &Types) -> Result<(), String> {
                 .to_owned(),
         );
     }
-    let config = load_config(args.config.as_deref(), types)?;
-    let to_config = args.to_config.as_ref().map(|file| load_config(Some(file), types)).transpose()?;
-    data::run(copy_between(args, types, &config, to_config.as_ref().unwrap_or(&config)))
+    let mut config = load_config(args.config.as_deref(), types)?;
+    let has_file = args.config.is_some() || Path::new(config::FILE_NAME).exists();
+    if !has_file {
+        config = of_directory(config, &args.from);
+    }
+    let to_config = match &args.to_config {
+        Some(file) => load_config(Some(file), types)?,
+        None => {
+            let named = args.partitioner.as_deref().map(data::partitioner_named).transpose()?;
+            let partitioner = named.unwrap_or_else(|| config.partitioner.clone());
+            let to_config = Config { partitioner, ..config.clone() };
+            if has_file { to_config } else { of_directory(to_config, &args.to) }
+        }
+    };
+    data::run(copy_between(args, types, &config, &to_config))
+}
+
+/// Returns a configuration without a file for a side: with the partitioner that a data directory has, and without the column
+/// families of the built-in configuration that it does not have.
+fn of_directory(config: Config, side: &Location) -> Config {
+    let mut config = config;
+    let Location::Data(directory) = side else { return config };
+    // A damaged or missing directory is reported when it is opened.
+    let Ok(found) = inspect(directory, None) else { return config };
+    if let Some(partitioner) = partitioner::resolve(&found.partitioner) {
+        config.partitioner = partitioner;
+    }
+    let mut catalog = Catalog::default();
+    for keyspace in config.catalog.keyspaces.values() {
+        let mut keyspace = keyspace.clone();
+        keyspace.column_families.retain(|_, cf| found.families.contains(&FamilyName::of(cf)));
+        if !keyspace.column_families.is_empty() {
+            catalog.keyspaces.insert(keyspace.name.clone(), keyspace);
+        }
+    }
+    config.catalog = catalog;
+    config
 }
 
 async fn copy_between(

@@ -1,6 +1,6 @@
 //! `thriftstore import`: imports the data directories of old servers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,6 +51,10 @@ pub(super) struct ImportArgs {
     /// Only the column family of this name [default: all]
     #[arg(long, value_name = "NAME")]
     column_family: Option<String>,
+    /// Read this snapshot of each column family instead of its present files, and no commit logs. The schema is the present
+    /// one [default: snapshots are not read]
+    #[arg(long, value_name = "NAME")]
+    snapshot: Option<String>,
     #[command(flatten)]
     cluster: ClusterArgs,
     /// Write nothing: read everything, and report what is there and what is damaged
@@ -82,7 +86,8 @@ pub(super) struct ImportArgs {
 }
 
 pub(super) fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
-    let mut inventory = Inventory::of_nodes(&args.from.nodes).map_err(|error| error.to_string())?;
+    let mut inventory = Inventory::of_snapshot(&args.from.nodes, args.snapshot.as_deref())
+        .map_err(|error| error.to_string())?;
     let found = FoundSchema::of(&inventory, types).map_err(|error| error.without_advice());
     if let Err(error) = &found {
         inventory.doubt_schema(error);
@@ -95,21 +100,56 @@ pub(super) fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
     inventory
         .select(args.keyspace.as_deref(), args.column_family.as_deref())
         .map_err(|error| error.to_string())?;
-    let config = match &args.config {
-        Some(_) => load_config(args.config.as_deref(), types)?,
-        // Without a file, only what the target and the scripts define is there.
-        None => Config { catalog: base::schema::Catalog::default(), ..load_config(None, types)? },
-    };
-    data::run(import_all(args, types, config, inventory, found))
+    let source = ImportSource::of(args, types, inventory, found)?;
+    data::run(import_all(args, types, source))
 }
 
-async fn import_all(
-    args: &ImportArgs,
-    types: &Types,
-    config: Config,
-    mut inventory: Inventory,
+/// The files of the old servers, and what defines their column families.
+struct ImportSource {
+    inventory: Inventory,
+    /// The schema in the system tables, or why it cannot be read.
     found: Result<FoundSchema, String>,
-) -> Result<(), String> {
+    config: Config,
+    /// The file of the configuration, if there is one.
+    config_file: Option<PathBuf>,
+}
+
+impl ImportSource {
+    /// Loads the configuration of `--config`; or the one that is stored near the files of 0.4 to 0.6, which do not define
+    /// their column families.
+    fn of(
+        args: &ImportArgs,
+        types: &Types,
+        inventory: Inventory,
+        found: Result<FoundSchema, String>,
+    ) -> Result<ImportSource, String> {
+        let has_schema = found.as_ref().is_ok_and(|schema| schema.source.is_some());
+        let looks_near = args.config.is_none() && args.schema.is_empty() && !has_schema;
+        if let Some(file) = importing::storage_conf_near(&inventory).filter(|_| looks_near) {
+            match load_config(Some(&file), types) {
+                Ok(config) => {
+                    report_line!(
+                        "note: {} defines the column families; --config sets another file",
+                        file.display()
+                    );
+                    return Ok(ImportSource { inventory, found, config, config_file: Some(file) });
+                }
+                Err(error) => {
+                    report_line!("note: {} is near the files, but is not used:\n{error}", file.display())
+                }
+            }
+        }
+        let mut config = load_config(args.config.as_deref(), types)?;
+        if args.config.is_none() {
+            // Only what the target and the scripts define is there.
+            config.catalog = base::schema::Catalog::default();
+        }
+        Ok(ImportSource { inventory, found, config, config_file: args.config.clone() })
+    }
+}
+
+async fn import_all(args: &ImportArgs, types: &Types, source: ImportSource) -> Result<(), String> {
+    let ImportSource { mut inventory, found, config, config_file } = source;
     for unreadable in &inventory.unreadable {
         report_line!("not read: {unreadable}");
     }
@@ -123,11 +163,12 @@ async fn import_all(
     {
         return Err("the date of --as-of is in the future".to_owned());
     }
-    let named = named_partitioner(args, &config)?;
+    let named = named_partitioner(args, config_file.as_deref(), &config)?;
     let partitioner = importing::source_partitioner(&inventory, named, &config.partitioner)
         .map_err(|error| error.to_string())?;
     let options = ImportOptions {
-        skips_damage: args.skip_damaged,
+        // A dry run shows everything that is there and all damage.
+        skips_damage: args.skip_damaged || args.dry_run,
         progress_file: args.progress_file.clone(),
         checkpoint_every: Duration::from_secs(args.progress_seconds),
         interruption: stop_at_signals()?,
@@ -137,7 +178,7 @@ async fn import_all(
     };
     let definitions = Definitions { scripts: &args.schema, found: found.as_ref().map_err(String::as_str) };
     let Some(place) = &args.to else {
-        import_found::print_sources(&inventory, definitions.found, args.config.as_deref(), &partitioner);
+        import_found::print_sources(&inventory, definitions.found, config_file.as_deref(), &partitioner);
         return look(types, &config, &mut inventory, &definitions, clock, &options).await;
     };
     let target = TargetLocation::of(place);
@@ -145,7 +186,7 @@ async fn import_all(
         target.check_progress(args.progress_file.as_deref())?;
         inventory.check_doubts(&options).map_err(|error| error.to_string())?;
     }
-    let config = if args.config.is_some() { config } else { target.fitting(config, &partitioner) };
+    let config = if config_file.is_some() { config } else { target.fitting(config, &partitioner) };
     let to = Arc::new(open(args, types, &config, place, &clock).await?);
     let mut prepared = prepare(args, &to, &inventory, &definitions, &partitioner).await;
     if prepared.is_ok() {
@@ -221,12 +262,16 @@ async fn run(
 }
 
 /// Returns the partitioner of the old servers that the command names.
-fn named_partitioner(args: &ImportArgs, config: &Config) -> Result<Option<SourcePartitioner>, String> {
+fn named_partitioner(
+    args: &ImportArgs,
+    config_file: Option<&Path>,
+    config: &Config,
+) -> Result<Option<SourcePartitioner>, String> {
     if let Some(name) = &args.partitioner {
         let partitioner = data::partitioner_named(name)?;
         return Ok(Some(SourcePartitioner { partitioner, named_by: "--partitioner names it".to_owned() }));
     }
-    Ok(args.config.as_ref().map(|file| SourcePartitioner {
+    Ok(config_file.map(|file| SourcePartitioner {
         partitioner: config.partitioner.clone(),
         named_by: format!("{} names it", file.display()),
     }))
@@ -277,10 +322,19 @@ async fn define(
     if missing.is_empty() || args.skip_undefined {
         return Ok(());
     }
+    let flat = missing.iter().find_map(|name| inventory.flat_directory(name));
+    let layout = flat.map_or_else(String::new, |directory| {
+        format!(
+            ". The names of files of 2.2 and later do not have their table, and {} is not named like the directory of one: put \
+             the files of each table into KEYSPACE/TABLE or KEYSPACE/TABLE-ID, as servers do",
+            directory.display()
+        )
+    });
+    let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
     Err(format!(
-        "neither the target nor the system tables in {} define {}. {HOW_TO_DEFINE}. --skip-undefined leaves them out",
+        "neither the target nor the system tables in {} define {}. {HOW_TO_DEFINE}. --skip-undefined leaves them out{layout}",
         args.from.shown(),
-        listed(&missing, NAMES_SHOWN)
+        listed(&names, NAMES_SHOWN)
     ))
 }
 

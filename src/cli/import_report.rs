@@ -118,8 +118,11 @@ fn print_losses(inventory: &Inventory, summary: &Summary, missing: u64) -> Resul
             report_line!("{what}: {} more, which are not printed", losses.without_text());
         }
     }
+    let harmless = summary.losses.harmless();
+    let lost = summary.losses.count() - harmless;
     let reasons = [
-        (summary.losses.count(), "damage", ""),
+        (lost, "damage", ""),
+        (harmless, "damage", " without a loss"),
         (summary.doubts.count(), "doubt", ""),
         (inventory.unreadable.len() as u64, "file", " that cannot be read"),
         (missing, "write", " in commit logs of column families without a definition"),
@@ -127,11 +130,14 @@ fn print_losses(inventory: &Inventory, summary: &Summary, missing: u64) -> Resul
     let reasons = reasons.into_iter().filter(|(count, ..)| *count > 0);
     let reasons: Vec<String> = reasons.map(|(count, noun, rest)| counted(count, noun) + rest).collect();
     let reasons = reasons.join(", ");
-    let is_lost = summary.losses.count() + inventory.unreadable.len() as u64 + missing > 0;
+    let is_lost = lost + inventory.unreadable.len() as u64 + missing > 0;
     match (is_lost, summary.doubts.is_empty()) {
-        (false, true) => Ok(()),
-        (false, false) => Err(format!("nothing is lost, but something may be wrong: {reasons} (see above)")),
         (true, _) => Err(format!("not everything is there: {reasons} (see above)")),
+        (false, false) => Err(format!("nothing is lost, but something may be wrong: {reasons} (see above)")),
+        (false, true) if harmless > 0 => {
+            Err(format!("all rows were read, but files are damaged: {reasons} (see above)"))
+        }
+        (false, true) => Ok(()),
     }
 }
 

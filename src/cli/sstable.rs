@@ -129,9 +129,14 @@ fn show(args: &ShowSstableArgs, known: KnownTypes, types: &Types) -> Result<(), 
                 args.file.display()
             )));
         }
-    } else if let Err(error) = table.check_digest() {
-        report(error, args.skip_damaged)?;
-        damages += 1;
+    } else {
+        match table.check_digest() {
+            Ok(remark) => remark.iter().for_each(|remark| report_line!("note: {remark}")),
+            Err(error) => {
+                report(error, args.skip_damaged)?;
+                damages += 1;
+            }
+        }
     }
     let mut shower = Shower::new(BufWriter::new(io::stdout().lock()), form)?;
     let shown = show_rows(&mut table, &mut shower, args);

@@ -93,10 +93,16 @@ fn data_directory_of(descriptor: &Descriptor) -> Option<PathBuf> {
     above.into_iter().find(has_schema).map(Path::to_owned)
 }
 
-/// Reads the schema in the system tables of a data directory.
+/// Reads the schema in the system tables of a data directory, or of the directory `data` in a directory.
 fn found_schema(directory: &Path, types: &Types) -> Result<FoundSchema, String> {
-    let system: Vec<PathBuf> = SCHEMA_KEYSPACES.iter().map(|keyspace| directory.join(keyspace)).collect();
-    let system: Vec<PathBuf> = system.into_iter().filter(|path| path.is_dir()).collect();
+    let system_in = |directory: &Path| -> Vec<PathBuf> {
+        let system = SCHEMA_KEYSPACES.iter().map(|keyspace| directory.join(keyspace));
+        system.filter(|path| path.is_dir()).collect()
+    };
+    let mut system = system_in(directory);
+    if system.is_empty() {
+        system = system_in(&directory.join("data"));
+    }
     if system.is_empty() {
         return Err(format!("{} has no directory {}", directory.display(), SCHEMA_KEYSPACES.join(" or ")));
     }

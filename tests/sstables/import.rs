@@ -278,7 +278,8 @@ fn damage_ends_an_import_or_is_reported() {
 
 #[test]
 fn what_the_target_lacks_is_said_before_anything_is_written() {
-    let fixture = Fixture::of("0.6.8");
+    let fixture = Fixture::unpack("0.6.8");
+    std::fs::remove_file(fixture.storage_conf()).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let target = format!("data:{}", scratch.path().join("target").display());
     let from = fixture.data();

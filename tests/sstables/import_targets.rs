@@ -32,6 +32,28 @@ fn a_new_directory_gets_the_partitioner_of_the_files() {
     assert!(is_success && said.contains("compared: ") && !said.contains("gets the partitioner"), "{said}");
 }
 
+/// A copy of an imported directory needs no configuration, and has nothing that was not imported.
+#[test]
+fn a_directory_is_copied_with_its_own_partitioner() {
+    let fixture = Fixture::of("2.1.22");
+    let scratch = tempfile::tempdir().unwrap();
+    let (is_success, said) = import(scratch.path(), &fixture.data(), &["--to", "data:new"]);
+    assert!(is_success, "{said}");
+    let copy = |to: &str, more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
+        command.args(["copy", "--from", "data:new", "--to", to]).args(more).stdin(Stdio::null());
+        let output = command.current_dir(scratch.path()).output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(output.status.success(), "{said}");
+    };
+    copy("sstables:out", &["--skip-cql-tables"]);
+    let schema = fs::read_to_string(scratch.path().join("out/schema.cql")).unwrap();
+    assert!(schema.contains("BloggyAppy") && !schema.contains("Keyspace1"), "{schema}");
+    copy("data:same", &["--verify"]);
+    copy("data:other", &["--verify", "--partitioner", "RandomPartitioner"]);
+    copy("data:other", &["--verify-only"]);
+}
+
 #[test]
 fn the_partitioner_that_all_files_name_is_theirs() {
     let fixture = Fixture::of("2.1.22");
@@ -63,8 +85,18 @@ fn a_progress_file_belongs_to_a_target_and_to_files() {
 }
 
 #[test]
+fn a_storage_conf_near_the_files_defines_their_column_families() {
+    let fixture = Fixture::of("0.6.8");
+    let scratch = tempfile::tempdir().unwrap();
+    let (is_success, said) = import(scratch.path(), &fixture.data(), &["--to", "data:to", "--verify"]);
+    assert!(is_success && said.contains("storage-conf.xml defines the column families"), "{said}");
+    assert!(said.contains("BloggyAppy.Authors "), "{said}");
+}
+
+#[test]
 fn a_refused_import_leaves_no_directory() {
     let fixture = Fixture::unpack("0.6.8");
+    fs::remove_file(fixture.storage_conf()).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let (is_success, said) = import(scratch.path(), &fixture.data(), &["--to", "data:to"]);
     assert!(!is_success && said.contains("define"), "{said}");

@@ -15,6 +15,10 @@ struct Setup {
 impl Setup {
     fn of(release: &'static str) -> Setup {
         let fixture = Fixture::unpack_with_commit_logs(release);
+        // It would define the column families of 0.6.
+        if release == "0.6.8" {
+            fs::remove_file(fixture.storage_conf()).unwrap();
+        }
         Setup { fixture, scratch: tempfile::tempdir().unwrap() }
     }
 

@@ -88,6 +88,11 @@ impl NameForm {
         Ok(NameForm { cql_type: "blob", is_descending: false, ordered: Some(comparator.clone()) })
     }
 
+    /// Returns the class of the comparator if names are stored as bytes of its order, which only this server reads.
+    pub(crate) fn encoded_class(&self) -> Option<&str> {
+        self.ordered.as_ref().map(|comparator| comparator.class_name())
+    }
+
     /// Returns the stored form of a name.
     pub(crate) fn encode(&self, name: &Bytes) -> Bytes {
         let Some(comparator) = &self.ordered else { return name.clone() };

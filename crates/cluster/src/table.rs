@@ -73,6 +73,12 @@ impl ClusterTable {
         (class("key").unwrap_or_default(), clustering.collect(), class("value").unwrap_or_default())
     }
 
+    /// Returns the classes of the comparators whose names the table has as bytes that sort as the names do, because no CQL type
+    /// does. Only this server reads such names.
+    pub fn encoded_classes(&self) -> Vec<&str> {
+        std::iter::once(&self.outer).chain(&self.inner).filter_map(NameForm::encoded_class).collect()
+    }
+
     /// Returns the clustering values of a name: the value of a column or super column, and then of a column in it.
     pub fn clustering(&self, names: &[Bytes]) -> Vec<Bytes> {
         let forms = std::iter::once(&self.outer).chain(&self.inner);

@@ -180,7 +180,7 @@ pub(crate) fn apply_entries<T>(
             SettingEffect::Nothing(_) => reading.inert(own.name, entry.key.span),
             _ if matches!(entry.value.content, YamlContent::Absent) => {}
             SettingEffect::Parts(read) => read(target, SettingParts::Entry(entry), reading),
-            SettingEffect::Value(_) => match entry.value.text() {
+            SettingEffect::Value(_) => match entry.value.only_text() {
                 Some(text) => apply_text(row, own, target, &entry.key, &text, reading),
                 None => wrong_shape(own.name, SCALAR, &entry.value, reading),
             },

@@ -31,6 +31,9 @@ pub const DEFAULT_NAME: &str = "built-in storage-conf.xml";
 /// The file that is read in the current directory.
 pub const FILE_NAME: &str = "storage-conf.xml";
 
+/// The element of 0.3 with its column families.
+const TABLES: &str = "Tables";
+
 /// Returns the configuration of a server: of the given file, else of the file in the current directory, else the
 /// built-in one.
 ///
@@ -101,10 +104,13 @@ pub fn parse(text: &str, file_name: &str, types: &Types) -> Result<Config, Confi
     let roots = xml_reader::read(&source).map_err(|mistakes| ConfigErrors::of(mistakes, &source))?;
     let mut reading = ConfigReader::new(&source, types, parent_of);
     let storage = storage_of(roots, &mut reading);
+    if let Some(tables) = storage.children.iter().find(|child| child.name.value == TABLES) {
+        reading.error(tables.name.span, Mistake::TablesOf03);
+    }
     let mut draft = Draft::default();
     // Clients can read the text.
     draft.config.text = text.to_owned();
-    apply_children(SETTINGS, &[KEYSPACE], &mut draft, &storage, &mut reading);
+    apply_children(SETTINGS, &[KEYSPACE, TABLES], &mut draft, &storage, &mut reading);
     // Old servers read keyspaces in <Keyspaces> only; articles often omit that element.
     for node in storage.children.iter().filter(|child| child.name.value == KEYSPACE) {
         keyspace::read_keyspace(&mut draft, ConfigBlock::Element(node), &mut reading);

@@ -121,6 +121,10 @@ pub enum Mistake {
     SubcomparatorOnStandard { name: String },
     #[error("ColumnSort is no longer an accepted attribute.  Use CompareWith instead.")]
     ColumnSort,
+    #[error("<Tables> is of the storage-conf.xml of 0.3, and its column families are not read")]
+    TablesOf03,
+    #[error("CommitLogSync must be either 'periodic' or 'batch'")]
+    CommitLogSyncOfBeta { syncs_first: bool },
 }
 
 impl Mistake {
@@ -188,12 +192,32 @@ impl Mistake {
             Mistake::SubcomparatorOnStandard { .. } => {
                 "remove it, or add ColumnType=\"Super\" if the columns are super columns".to_owned()
             }
-            Mistake::ColumnSort => {
-                "columns are sorted by name; to sort by time, use UUIDs as names and TimeUUIDType"
-                    .to_owned()
+            Mistake::TablesOf03 | Mistake::CommitLogSyncOfBeta { .. } | Mistake::ColumnSort => {
+                return self.help_about_earlier_files();
             }
         };
         Some(help)
+    }
+
+    /// Returns the advice about a setting that only files of an earlier release have.
+    fn help_about_earlier_files(&self) -> Option<String> {
+        let help = match self {
+            Mistake::TablesOf03 => {
+                "write <Keyspaces> and <Keyspace> instead of <Tables> and <Table>, and CompareWith=\"UTF8Type\" instead of \
+                 ColumnSort"
+            }
+            Mistake::CommitLogSyncOfBeta { syncs_first: true } => {
+                "the betas of 0.4 had true and false: write batch"
+            }
+            Mistake::CommitLogSyncOfBeta { syncs_first: false } => {
+                "the betas of 0.4 had true and false: write periodic"
+            }
+            Mistake::ColumnSort => {
+                "columns are sorted by name; to sort by time, use UUIDs as names and TimeUUIDType"
+            }
+            _ => return None,
+        };
+        Some(help.to_owned())
     }
 
     /// Returns whether the caret is drawn under the name of the attribute or element instead of its value.

@@ -441,6 +441,9 @@ fn set_authority(draft: &mut Draft, value: &SettingValue<'_>) -> Result<(), Mist
 }
 
 fn set_sync_mode(draft: &mut Draft, value: &SettingValue<'_>) -> Result<(), Mistake> {
+    if let Ok(syncs_first) = value.text.parse() {
+        return Err(Mistake::CommitLogSyncOfBeta { syncs_first });
+    }
     let error = format!("{} must be either 'periodic' or 'batch'", value.name);
     let word = value.word(&["periodic", "batch"], &error)?;
     draft.sync_mode = Some([SyncChoice::Periodic, SyncChoice::Batch][word]);

@@ -11,6 +11,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
+use simd_adler32::Adler32;
+
 use super::checksum::checksum_of;
 use super::error::SstableError;
 use super::format::{ChecksumKind, Format};
@@ -151,8 +153,8 @@ impl CompressedFile {
         })
     }
 
-    /// Reads the content of a chunk into `content` and checks it. Returns why it cannot be read.
-    pub(crate) fn read(&mut self, chunk: usize, content: &mut Vec<u8>) -> Result<(), String> {
+    /// Reads a chunk with its checksum, as they are stored. Returns its place, for messages, or why it cannot be read.
+    fn load(&mut self, chunk: usize) -> Result<String, String> {
         let start = *self.offsets.get(chunk).ok_or("there is no such chunk")?;
         let end = self.offsets.get(chunk + 1).copied().unwrap_or(self.file_length);
         let place = format!("chunk {chunk} at byte {start} of the compressed file");
@@ -164,8 +166,27 @@ impl CompressedFile {
         }
         self.compressed.resize(span, 0);
         let read = self.file.seek(SeekFrom::Start(start));
-        read.and_then(|_| self.file.read_exact(&mut self.compressed))
-            .map_err(|error| format!("{place}: {error}"))?;
+        match read.and_then(|_| self.file.read_exact(&mut self.compressed)) {
+            Ok(()) => Ok(place),
+            Err(error) => Err(format!("{place}: {error}")),
+        }
+    }
+
+    /// Returns the Adler-32 of all chunks without their checksums. Returns why a chunk cannot be read.
+    pub(crate) fn adler_of_chunks(&mut self) -> Result<u32, String> {
+        let mut adler = Adler32::new();
+        for chunk in 0..self.offsets.len() {
+            self.load(chunk)?;
+            if let Some((compressed, _)) = self.compressed.split_last_chunk::<CHECKSUM_BYTES>() {
+                adler.write(compressed);
+            }
+        }
+        Ok(adler.finish())
+    }
+
+    /// Reads the content of a chunk into `content` and checks it. Returns why it cannot be read.
+    pub(crate) fn read(&mut self, chunk: usize, content: &mut Vec<u8>) -> Result<(), String> {
+        let place = self.load(chunk)?;
         let before = (chunk as u64).saturating_mul(self.chunk_length as u64);
         let rest = self.length.saturating_sub(before).min(self.chunk_length as u64);
         content.clear();

@@ -235,6 +235,33 @@ impl Format {
         self.letters >= "ja"
     }
 
+    /// Whether the names of files do not have the column family, so that only their directory names it (2.2 and later).
+    pub fn is_named_by_directory(&self) -> bool {
+        self.letters >= "la"
+    }
+
+    /// Whether names of UTF8Type may be in the order of Java's strings: 0.4.2 compares strings, and 0.6.8 bytes.
+    pub fn may_sort_texts_as_java(&self) -> bool {
+        self.letters.is_empty()
+    }
+
+    /// Whether zeros can follow the columns of a row: 22 bytes do in the files of a beta of 0.7 that Cassandra's own tests read
+    /// (`test/data/legacy-sstables/b`). Servers skip them, because a row has its size.
+    pub(crate) fn has_padded_rows(&self) -> bool {
+        self.letters == "b"
+    }
+
+    /// Whether counters have shards that add up if they are read twice (0.8 to 2.0).
+    pub fn counters_add_up(&self) -> bool {
+        self.letters >= "g" && !self.counter_deletions_are_final()
+    }
+
+    /// Whether the digest of a compressed file can leave out the checksums of chunks, as 2.1.0 to 2.1.4 wrote it. From 2.1.5
+    /// on it covers the whole file (`DataIntegrityMetadata.ChecksumWriter` of each release).
+    pub(crate) fn digest_may_skip_chunk_sums(&self) -> bool {
+        self.letters == "ka"
+    }
+
     /// Whether the deletion of a counter wins whatever its timestamp (2.1 and later).
     pub fn counter_deletions_are_final(&self) -> bool {
         self.letters >= "ka"

@@ -101,6 +101,29 @@ impl Input {
         }
     }
 
+    /// Returns whether each byte of the file is in a block with a checksum, and each checksum has its block: the file is
+    /// whole if all of them are right.
+    pub(crate) fn is_covered_by_sums(&self) -> bool {
+        match &self.blocks {
+            BlockSource::Plain { block_bytes, sums: Some(BlockSums { kind, sums }), .. } => {
+                let blocks = usize::try_from(self.length.div_ceil(*block_bytes as u64)).unwrap_or(usize::MAX);
+                // A server that flushed twice has written a checksum of no bytes at the end.
+                sums.get(blocks..).is_some_and(|more| more.iter().all(|sum| *sum == checksum_of(*kind, &[])))
+            }
+            BlockSource::Compressed(_) => true,
+            BlockSource::Plain { .. } | BlockSource::Memory => false,
+        }
+    }
+
+    /// Returns the Adler-32 of all chunks of a compressed file without their checksums. `None` for other files, and if a
+    /// chunk cannot be read.
+    pub(crate) fn adler_of_chunks(&mut self) -> Option<u32> {
+        match &mut self.blocks {
+            BlockSource::Compressed(file) => file.adler_of_chunks().ok(),
+            BlockSource::Plain { .. } | BlockSource::Memory => None,
+        }
+    }
+
     /// Returns whether the content is as long as the file. Another file has the length of compressed content.
     pub(crate) fn is_as_long_as_file(&self) -> bool {
         !matches!(self.blocks, BlockSource::Compressed(_))

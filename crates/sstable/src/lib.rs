@@ -89,7 +89,7 @@ pub use flushed::{Flushed, LogPosition};
 pub use format::{FORMATS, Format};
 pub use modern::LogTable;
 pub use show::{Form, Shower, ShownAs};
-pub use skip::SkippedRow;
+pub use skip::{ListedRows, SkippedRow};
 pub use table::{TableOptions, TableReader};
 pub use transactions::{RecordKind, TransactionLog, TransactionRecord, is_transaction_log};
 pub use write::{Partition, RangeBound, SstableWriter, Unfiltered, WrittenColumns};

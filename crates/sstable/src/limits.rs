@@ -10,3 +10,7 @@ pub const SSTABLE_CHUNK_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Options of the compressor of an SSTable: Cassandra has three.
 pub const SSTABLE_COMPRESSION_OPTIONS_MAX: i32 = 1_000;
+
+/// Keys that are kept of the rows that were skipped because of one damage: a report names fewer, and a whole file may be
+/// damaged.
+pub const SKIPPED_KEYS_MAX: usize = 100;

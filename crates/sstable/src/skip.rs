@@ -18,6 +18,7 @@ use super::atom::Unit;
 use super::component::Component;
 use super::error::{Damage, SstableError};
 use super::table::TableReader;
+use crate::limits::SKIPPED_KEYS_MAX;
 
 /// A part of a file that was skipped because of damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,33 @@ pub struct SkippedRow {
     pub end: Option<u64>,
     /// The key of the row, if the row itself or the Index component shows it.
     pub key: Option<Bytes>,
+    /// The rows that the Index component has in the skipped part.
+    pub listed: ListedRows,
+}
+
+/// Rows of the Index component.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListedRows {
+    /// The keys of the first rows.
+    pub keys: Vec<Bytes>,
+    /// The number of all rows.
+    pub count: u64,
+}
+
+impl ListedRows {
+    fn add(&mut self, row_key: Bytes) {
+        self.count += 1;
+        if self.keys.len() < SKIPPED_KEYS_MAX {
+            self.keys.push(row_key);
+        }
+    }
+
+    /// Adds rows that follow.
+    pub fn append(&mut self, other: ListedRows) {
+        self.count += other.count;
+        let room = SKIPPED_KEYS_MAX.saturating_sub(self.keys.len());
+        self.keys.extend(other.keys.into_iter().take(room));
+    }
 }
 
 impl TableReader {
@@ -36,7 +64,8 @@ impl TableReader {
     /// one. Returns the skipped part. The next damage may begin there.
     pub fn skip_damage(&mut self, damage: &Damage) -> Result<SkippedRow, SstableError> {
         let start = self.row_start;
-        let mut skipped = SkippedRow { start, end: Some(start), key: damage.key.clone() };
+        let (key, listed) = (damage.key.clone(), ListedRows::default());
+        let mut skipped = SkippedRow { start, end: Some(start), key, listed };
         if damage.path == self.descriptor.path(Component::Statistics) {
             // The row goes on, with times that may be wrong.
             self.timestamps = None;
@@ -54,35 +83,43 @@ impl TableReader {
         }
         let differs = std::mem::take(&mut self.index_differs);
         let mut entries = 0;
-        skipped.end = self.row_after(start, &mut skipped.key, &mut entries);
+        skipped.end = self.row_after(start, &mut skipped, &mut entries);
         let is_foreign = differs && !self.index_has_fitted && entries > 1;
         if skipped.end.is_none() && is_foreign && self.reads_to_end(start) {
             skipped.end = Some(start);
+            skipped.listed = ListedRows::default();
             self.index_is_damaged = true;
         }
         if skipped.end.is_none() {
             skipped.end = self.rows.end_of_row(start).filter(|end| *end > start);
+            if skipped.end.is_some() {
+                // The Index has other rows than the file.
+                skipped.listed = ListedRows::default();
+            }
         }
         self.seek(skipped.end.unwrap_or_else(|| self.rows.input().length()))?;
         Ok(skipped)
     }
 
     /// Returns the position of the next row behind the present one that both the Index and the Data file have. Without
-    /// one, the Index is not used any more. Counts the entries that were read.
-    fn row_after(&mut self, start: u64, row_key: &mut Option<Bytes>, entries: &mut u64) -> Option<u64> {
+    /// one, the Index is not used any more. Lists the rows before it, and counts the entries that were read.
+    fn row_after(&mut self, start: u64, skipped: &mut SkippedRow, entries: &mut u64) -> Option<u64> {
         let mut index = self.index.take()?;
         index.go_to(self.index_place).ok()?;
         loop {
             let place = index.place();
             let entry = index.next_entry().ok()??;
             *entries += 1;
-            if entry.position == start && row_key.is_none() {
-                *row_key = Some(entry.key);
-            } else if entry.position > start && self.rows.key_at(entry.position).as_ref() == Some(&entry.key)
-            {
+            if entry.position > start && self.rows.key_at(entry.position).as_ref() == Some(&entry.key) {
                 index.go_to(place).ok()?;
                 self.index = Some(index);
                 return Some(entry.position);
+            }
+            if entry.position == start && skipped.key.is_none() {
+                skipped.key = Some(entry.key.clone());
+            }
+            if entry.position >= start {
+                skipped.listed.add(entry.key);
             }
         }
     }

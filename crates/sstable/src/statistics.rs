@@ -154,7 +154,18 @@ fn read_header(input: &mut Input) -> Result<RowHeader, SstableError> {
     }
     header.static_columns = read_columns(input)?;
     header.regular_columns = read_columns(input)?;
+    header.sort_columns();
     Ok(header)
+}
+
+impl RowHeader {
+    /// Puts the columns in the order of rows: simple ones before complex ones, each by their names. Cassandra writes them so
+    /// into the file, and ScyllaDB by names alone; both sort them when they read it (`SerializationHeader.toHeader`).
+    pub(super) fn sort_columns(&mut self) {
+        for columns in [&mut self.static_columns, &mut self.regular_columns] {
+            columns.sort_by(|one, other| (one.is_complex, &one.name).cmp(&(other.is_complex, &other.name)));
+        }
+    }
 }
 
 /// Reads the baselines of a header that has no columns yet.

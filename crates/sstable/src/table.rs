@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::atom::Unit;
-use super::checksum::check_digest;
+use super::checksum::FileDigest;
 use super::companions::Companions;
 use super::component::{Component, Descriptor};
 use super::described::described;
@@ -30,6 +30,10 @@ pub struct TableOptions {
     /// The partitioner by which the order of rows is checked. `None`: the one that the files name, if they do.
     pub partitioner: Option<PartitionerRef>,
 }
+
+/// The remark about a digest component that is wrong, of a file whose blocks have checksums.
+const DIGEST_REMARK: &str = "it is not the checksum of the Data file, and servers do not read it: each block has a checksum of its \
+    own, which is compared";
 
 /// Entries of a damaged Index component among which the entry of a row is searched.
 const ENTRIES_SEARCHED: usize = 16;
@@ -159,17 +163,43 @@ impl TableReader {
     }
 
     /// Compares the whole Data file with its digest component, if there is one. Reads the whole file. Files of 0.4 to 0.8
-    /// have no checksums at all.
-    pub fn check_digest(&mut self) -> Result<(), SstableError> {
-        let Some(digest) = self.descriptor.digest_path() else { return Ok(()) };
-        let data = self.descriptor.path(Component::Data);
-        let checked = check_digest(&data, &digest, self.descriptor.format.block_checksum);
-        self.digest = Some(checked.is_ok());
-        if checked.is_ok() {
-            // Checksums of blocks that differ are damaged themselves.
-            self.rows.input_mut().forget_block_sums();
+    /// have no checksums at all. Returns a remark if the digest is wrong and each block of the file has a checksum of its
+    /// own, which is compared when the block is read: servers compare only these.
+    ///
+    /// # Errors
+    ///
+    /// If the digest is wrong, and the blocks have no checksums.
+    pub fn check_digest(&mut self) -> Result<Option<String>, SstableError> {
+        let Some(path) = self.descriptor.digest_path() else { return Ok(None) };
+        let wrong = match self.fits_digest(&path) {
+            Ok(true) => {
+                self.digest = Some(true);
+                // Checksums of blocks that differ are damaged themselves.
+                self.rows.input_mut().forget_block_sums();
+                return Ok(None);
+            }
+            Ok(false) => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let why = format!("the checksum of the whole file is not that in {name}");
+                SstableError::damaged(&self.descriptor.path(Component::Data), 0, why)
+            }
+            Err(wrong @ SstableError::Damaged(_)) => wrong,
+            Err(error) => return Err(error),
+        };
+        if self.rows.input().is_covered_by_sums() {
+            return Ok(Some(format!("{}: {DIGEST_REMARK}", path.display())));
         }
-        checked
+        self.digest = Some(false);
+        Err(wrong)
+    }
+
+    fn fits_digest(&mut self, path: &Path) -> Result<bool, SstableError> {
+        let (digest, format) = (FileDigest::read(path)?, self.descriptor.format);
+        if digest.is_of_file(&self.descriptor.path(Component::Data), format.block_checksum)? {
+            return Ok(true);
+        }
+        let FileDigest::Number(stored) = digest else { return Ok(false) };
+        Ok(format.digest_may_skip_chunk_sums() && self.rows.input_mut().adler_of_chunks() == Some(stored))
     }
 
     /// Returns whether each block that is read of the Data file is compared with a checksum of its own.

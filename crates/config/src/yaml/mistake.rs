@@ -11,6 +11,8 @@ pub enum YamlMistake {
     TooLarge,
     #[error("{0}")]
     Syntax(String),
+    #[error("a tab in the indentation of a line")]
+    Tab,
     #[error("the file has no settings, but {found}")]
     NoSettings { found: &'static str },
     #[error("an alias is not supported")]
@@ -49,6 +51,7 @@ impl YamlMistake {
                 "a setting is a line like cluster_name: 'Test Cluster'"
             }
             YamlMistake::TooLarge => "is this really a cassandra.yaml?",
+            YamlMistake::Tab => "YAML does not allow it: indent lines with spaces",
             YamlMistake::Alias => "write the value itself instead of *name",
             YamlMistake::SecondDocument => {
                 "remove the line --- and the settings after it, or the settings before it"

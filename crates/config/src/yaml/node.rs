@@ -46,4 +46,13 @@ impl YamlNode {
             _ => None,
         }
     }
+
+    /// Returns the text of a single value, or of a list of one: SnakeYAML, with which servers read the file, makes a text
+    /// of both.
+    pub fn only_text(&self) -> Option<Text> {
+        match &self.content {
+            YamlContent::List(nodes) => nodes.first().filter(|_| nodes.len() == 1)?.text(),
+            _ => self.text(),
+        }
+    }
 }

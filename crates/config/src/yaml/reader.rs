@@ -29,7 +29,7 @@ pub(crate) fn read(source: &SourceText, repeated: &mut Vec<Text>) -> Result<Yaml
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| {
             let at = offsets.at(error.marker().index());
-            (TextSpan { start: at, end: at + 1 }, YamlMistake::Syntax(error.info().to_owned()))
+            syntax_mistake(source, at, error.info())
         })?;
         if event == Event::StreamEnd {
             break;
@@ -37,6 +37,27 @@ pub(crate) fn read(source: &SourceText, repeated: &mut Vec<Text>) -> Result<Yaml
         builder.take(event, offsets.span(span))?;
     }
     builder.root.ok_or((TextSpan::default(), YamlMistake::Empty))
+}
+
+/// Returns the mistake at a position that the parser does not understand. For a tab in the indentation of a line it stops in
+/// the indentation, behind it, or at the end of the line before.
+fn syntax_mistake(source: &SourceText, at: usize, why: &str) -> Misplaced {
+    let (before, rest) = source.text.split_at_checked(at).unwrap_or((&source.text, ""));
+    let line = rest.trim_start_matches(['\r', '\n']);
+    let line_start = match rest.len() - line.len() {
+        0 => before.rfind('\n').map_or(0, |end| end + 1),
+        line_ends => at + line_ends,
+    };
+    let line = source.text.get(line_start..).unwrap_or_default();
+    let indentation = line.len() - line.trim_start_matches([' ', '\t']).len();
+    let tab = line.find('\t').filter(|tab| *tab < indentation && at <= line_start + indentation);
+    match tab {
+        Some(tab) => {
+            let start = line_start + tab;
+            (TextSpan { start, end: start + 1 }, YamlMistake::Tab)
+        }
+        None => (TextSpan { start: at, end: at + 1 }, YamlMistake::Syntax(why.to_owned())),
+    }
 }
 
 /// The byte offsets of characters: the parser counts characters.

@@ -156,6 +156,13 @@ impl<'a> Grouping<'a> {
             (Layout::Dense | Layout::CompositeDense, _) => self.columns.value.map(|at| (at, cell)),
             // The row marker.
             (Layout::Sparse, Some(column)) if column.is_empty() => None,
+            // Any live cell makes its row visible, as in 2.1.22: a row whose only cell is of a column that is not defined has
+            // nulls.
+            (Layout::Sparse, Some(column))
+                if !place.is_static && !self.columns.known.contains_key(column) =>
+            {
+                None
+            }
             (_, column) => {
                 let (at, is_static, is_collection) = *self.columns.known.get(column.as_ref()?)?;
                 if is_static != place.is_static || is_collection != place.element.is_some() {

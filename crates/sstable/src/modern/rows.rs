@@ -170,6 +170,7 @@ impl ModernRows {
                     Arc::make_mut(column).is_complex = false;
                 }
             }
+            header.sort_columns();
         }
         Ok(())
     }

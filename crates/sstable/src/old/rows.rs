@@ -198,18 +198,34 @@ impl OldRows {
                 let name = self.input.short_bytes()?;
                 Ok(Some(name).filter(|name| !name.is_empty()))
             }
-            Some(0) => match row.end {
-                Some(end) if end != self.input.position() => {
-                    let why = format!("the columns end here, and the row ends at {end}");
-                    Err(self.input.damaged(why))
+            Some(0) => {
+                if let Some(end) = row.end {
+                    self.check_row_end(end)?;
                 }
-                _ => Ok(None),
-            },
+                Ok(None)
+            }
             Some(left) => {
                 *left -= 1;
                 self.name().map(Some)
             }
         }
+    }
+
+    /// Checks that a row whose columns end here has no more bytes, but for the padding that its format can have.
+    fn check_row_end(&mut self, end: u64) -> Result<(), SstableError> {
+        let position = self.input.position();
+        let more = end.checked_sub(position);
+        if more == Some(0) {
+            return Ok(());
+        }
+        // A column that was not read would have a name.
+        if let Some(more) = more.filter(|_| self.format.has_padded_rows())
+            && self.input.bytes(more)?.iter().all(|byte| *byte == 0)
+        {
+            return Ok(());
+        }
+        let why = format!("the columns end at {position}, and the row ends at {end}");
+        Err(self.input.damaged(why))
     }
 
     fn name(&mut self) -> Result<Bytes, SstableError> {
@@ -274,5 +290,40 @@ impl OldRows {
         let size = u64::try_from(self.read_size().ok()??).ok()?;
         let end = self.input.position().checked_add(size)?;
         Some(end).filter(|end| *end <= self.input.length())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::format::format_of;
+
+    /// Reads a row of the key `k`, with the column `a` and bytes behind it. Returns the units of the row.
+    fn read(letters: &str, behind: &[u8]) -> Result<Vec<Unit>, SstableError> {
+        let head = [&[0; 8][..], &i32::MIN.to_be_bytes(), &i64::MIN.to_be_bytes()].concat();
+        let column = [&[0, 0, 0, 1, 0, 1, b'a', 0][..], &5_i64.to_be_bytes(), &[0, 0, 0, 1, b'v']].concat();
+        let row = [&head, &column, behind].concat();
+        let size = u32::try_from(row.len()).unwrap().to_be_bytes();
+        let content = [&[0, 1, b'k'][..], &size, &row].concat();
+        let input = Input::of_memory(Path::new("memory"), content);
+        let format = format_of(letters).unwrap();
+        let mut rows = OldRows::new(input, format, KeyReader::new(format.keys), None)?;
+        let mut units = Vec::new();
+        while let Some(unit) = rows.next_unit()? {
+            units.push(unit);
+        }
+        Ok(units)
+    }
+
+    #[test]
+    fn zeros_follow_the_columns_of_a_beta() {
+        let whole = read("b", &[]).unwrap();
+        assert_eq!(whole.len(), 3);
+        assert_eq!(read("b", &[0; 22]).unwrap(), whole);
+        for (letters, behind) in [("b", &[0, 0, 1][..]), ("c", &[0; 22])] {
+            read(letters, behind).expect_err("the row is longer than its columns");
+        }
     }
 }

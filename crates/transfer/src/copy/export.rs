@@ -70,6 +70,14 @@ pub async fn export(
                 let hint = if cf.table.is_some() { "; --skip-cql-tables leaves it out" } else { "" };
                 TransferError::Schema(format!("{error}{hint}"))
             })?;
+            for class in table.encoded_classes() {
+                report_line!(
+                    "note: {}.{}: names of {class} are written as blobs that sort as the names do, which thriftstore reads and \
+                     other programs do not",
+                    cf.keyspace,
+                    cf.name
+                );
+            }
             for statement in table.statements() {
                 script.push_str(&statement);
                 script.push_str(";\n");

@@ -83,10 +83,7 @@ pub(super) async fn prepare(
     to: &Endpoint,
     selection: &Selection,
 ) -> Result<Vec<Pair>, TransferError> {
-    let mut selected = selected_families(from, selection)?;
-    if !to.can_dump() {
-        skip_tables(&mut selected, to, selection)?;
-    }
+    let selected = families_for(from, to, selection)?;
     let mut missing = BTreeMap::new();
     for SelectedFamilies { keyspace, families } in &selected {
         for cf in families {
@@ -118,11 +115,20 @@ pub(super) fn existing(
     to: &Endpoint,
     selection: &Selection,
 ) -> Result<Vec<Pair>, TransferError> {
+    pairs_of(&families_for(from, to, selection)?, to)
+}
+
+/// Returns the selected column families of an endpoint that the other one can store.
+fn families_for(
+    from: &Endpoint,
+    to: &Endpoint,
+    selection: &Selection,
+) -> Result<Vec<SelectedFamilies>, TransferError> {
     let mut selected = selected_families(from, selection)?;
     if !to.can_dump() {
         skip_tables(&mut selected, to, selection)?;
     }
-    pairs_of(&selected, to)
+    Ok(selected)
 }
 
 fn pairs_of(selected: &[SelectedFamilies], to: &Endpoint) -> Result<Vec<Pair>, TransferError> {

@@ -82,7 +82,10 @@ impl Definition<'_> {
         let (mut table, _) = TableReader::open_damaged(&found.path, &options).ok()?;
         match table.described(self.types) {
             Some(described) => self.types_misfit(&described),
-            None if reads_rows => self.names_misfit(&mut table),
+            None if reads_rows => {
+                let texts_as_java = found.descriptor.format.may_sort_texts_as_java();
+                NameOrder { texts_as_java, definition: self }.misfit(&mut table)
+            }
             None => None,
         }
     }
@@ -137,9 +140,19 @@ impl Definition<'_> {
             (!fits).then(|| differs(&format!("its column {name} is"), &old.cql_type, &new.cql_type))
         })
     }
+}
 
+/// The order of the names in a file of 0.4 to 2.2.
+struct NameOrder<'d> {
+    definition: &'d Definition<'d>,
+    /// Whether texts may be in the order of Java's strings.
+    texts_as_java: bool,
+}
+
+impl NameOrder<'_> {
     /// Compares the comparators with the names of the first rows.
-    fn names_misfit(&self, table: &mut TableReader) -> Option<String> {
+    fn misfit(&self, table: &mut TableReader) -> Option<String> {
+        let cf = &self.definition.cf;
         let mut before: Option<(Option<Bytes>, Bytes)> = None;
         for _ in 0..UNITS_READ {
             // Damage is reported by the import.
@@ -152,7 +165,7 @@ impl Definition<'_> {
                 Unit::Atom(Atom::Counter { super_column, counter }) => (super_column, counter.name),
                 Unit::Atom(_) => continue,
             };
-            if holder.is_some() != self.cf.is_super() {
+            if holder.is_some() != cf.is_super() {
                 let has = if holder.is_some() { "has" } else { "has no" };
                 return Some(format!("it {has} super columns, unlike the definition"));
             }
@@ -160,7 +173,7 @@ impl Definition<'_> {
                 Some(holder) => self.pair_misfit(holder, &name, before.as_ref()),
                 None => {
                     let before = before.as_ref().map(|(_, name)| name);
-                    name_misfit(&*self.cf.comparator, &name, before)
+                    self.name_misfit(&*cf.comparator, &name, before)
                 }
             };
             if why.is_some() {
@@ -183,26 +196,42 @@ impl Definition<'_> {
             Some((Some(of), _)) => (Some(of), None),
             _ => (None, None),
         };
-        let of_holder = name_misfit(&*self.cf.comparator, holder, outer);
-        of_holder.or_else(|| name_misfit(&**self.cf.subcomparator()?, name, inner))
+        let cf = &self.definition.cf;
+        let of_holder = self.name_misfit(&*cf.comparator, holder, outer);
+        of_holder.or_else(|| self.name_misfit(&**cf.subcomparator()?, name, inner))
+    }
+
+    /// Returns why a name, and the one before it, are not of a comparator.
+    fn name_misfit(
+        &self,
+        comparator: &dyn AbstractType,
+        name: &Bytes,
+        before: Option<&Bytes>,
+    ) -> Option<String> {
+        let class = comparator.class_name();
+        if let Err(error) = comparator.validate(name) {
+            return Some(format!("the column name 0x{} is not of {class} ({error})", hex(name)));
+        }
+        let before = before?;
+        let is_in_order = marshal::at(comparator, NEWEST).compare(before, name).is_le()
+            || (self.texts_as_java && class.ends_with("UTF8Type") && is_in_order_of_java(before, name));
+        (!is_in_order).then(|| {
+            format!(
+                "the column names 0x{} and 0x{} are in this order, which is not that of {class}",
+                hex(before),
+                hex(name)
+            )
+        })
     }
 }
 
-/// Returns why a name, and the one before it, are not of a comparator.
-fn name_misfit(comparator: &dyn AbstractType, name: &Bytes, before: Option<&Bytes>) -> Option<String> {
-    let class = comparator.class_name();
-    if let Err(error) = comparator.validate(name) {
-        return Some(format!("the column name 0x{} is not of {class} ({error})", hex(name)));
+/// Whether texts are in the order of Java's strings: by units of UTF-16, in which characters outside of the basic plane come
+/// before some in it.
+fn is_in_order_of_java(before: &Bytes, name: &Bytes) -> bool {
+    match (std::str::from_utf8(before), std::str::from_utf8(name)) {
+        (Ok(before), Ok(name)) => before.encode_utf16().le(name.encode_utf16()),
+        _ => false,
     }
-    let before = before?;
-    let order = marshal::at(comparator, NEWEST).compare(before, name);
-    order.is_gt().then(|| {
-        format!(
-            "the column names 0x{} and 0x{} are in this order, which is not that of {class}",
-            hex(before),
-            hex(name)
-        )
-    })
 }
 
 fn differs(what: &str, old: &CqlType, new: &CqlType) -> String {
@@ -216,4 +245,24 @@ fn types_of(columns: &[TableColumn]) -> String {
         format!("{}{order}", column.cql_type)
     });
     format!("({})", shown.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_outside_of_the_basic_plane_come_first_in_java() {
+        let [emoji, last] = ["\u{1f600}", "\u{fffd}"].map(|text| Bytes::copy_from_slice(text.as_bytes()));
+        assert!(emoji > last && is_in_order_of_java(&emoji, &last));
+        let cf = Arc::new(CfDef::new("Ks", "Cf"));
+        let types = Types::builtin();
+        let definition = Definition { table: TableDef::of(&cf, NEWEST), cf, types: &types };
+        let utf8 = types.parse("UTF8Type").unwrap();
+        for (texts_as_java, fits) in [(true, true), (false, false)] {
+            let order = NameOrder { definition: &definition, texts_as_java };
+            assert_eq!(order.name_misfit(&*utf8, &last, Some(&emoji)).is_none(), fits);
+            assert_eq!(order.name_misfit(&*utf8, &emoji, Some(&last)), None);
+        }
+    }
 }

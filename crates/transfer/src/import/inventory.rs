@@ -50,6 +50,10 @@ pub struct Inventory {
     pub left_out: Vec<LeftOut>,
     /// Files for which the import cannot tell whether to read them. They end an import that does not skip damage.
     pub doubts: Vec<LeftOut>,
+    /// The snapshots that are not read, by their names, with the number of SSTables of users' column families in them.
+    pub snapshots: BTreeMap<String, u64>,
+    /// The number of SSTables in directories of incremental backups, which are not read.
+    pub backups: u64,
     /// Other facts that are worth knowing.
     pub notes: Vec<String>,
     /// The column families by the ids in the names of their directories (2.1 and later).
@@ -86,14 +90,27 @@ impl Inventory {
     ///
     /// If a directory cannot be read, or the directories of two nodes have the same file.
     pub fn of_nodes(nodes: &[Vec<PathBuf>]) -> Result<Inventory, ImportError> {
+        Inventory::of_snapshot(nodes, None)
+    }
+
+    /// Searches the directories of nodes as [`Inventory::of_nodes`] does, for a snapshot if one is named. Then the present
+    /// SSTables of users' column families and the commit logs are left out, and those of the schema are not.
+    ///
+    /// # Errors
+    ///
+    /// If a directory cannot be read, or the directories of two nodes have the same file.
+    pub fn of_snapshot(nodes: &[Vec<PathBuf>], snapshot: Option<&str>) -> Result<Inventory, ImportError> {
         let mut inventory = Inventory::default();
-        let mut search = Search::new(&mut inventory);
+        let mut search = Search::new(&mut inventory, snapshot);
         for (node, directories) in nodes.iter().enumerate() {
             for directory in directories {
                 search.add(directory, node)?;
             }
         }
         search.finish();
+        if let Some(copies) = inventory.shown_copies() {
+            inventory.notes.push(format!("not read: {copies}"));
+        }
         inventory.commit_logs.sort();
         for tables in inventory.families.values_mut() {
             tables.sort_by(|one, other| {
@@ -107,6 +124,27 @@ impl Inventory {
         // Damage of these tables is reported when the schema is read.
         inventory.number_ids = family_ids(&inventory.system).unwrap_or_default();
         Ok(inventory)
+    }
+
+    /// Returns the snapshots and incremental backups that are not read, and how to read them.
+    fn shown_copies(&self) -> Option<String> {
+        let names: Vec<String> =
+            self.snapshots.iter().map(|(name, tables)| format!("{name} ({tables})")).collect();
+        let snapshots = (!names.is_empty()).then(|| {
+            format!(
+                "snapshots, with the number of SSTables: {}; --snapshot NAME reads one of them instead of the present files",
+                listed(&names, NAMES_SHOWN)
+            )
+        });
+        let backups = (self.backups > 0).then(|| {
+            format!(
+                "{} SSTables in directories of incremental backups (backups): to read them, give these directories with the \
+                 others",
+                self.backups
+            )
+        });
+        let copies: Vec<String> = snapshots.into_iter().chain(backups).collect();
+        (!copies.is_empty()).then(|| copies.join("; "))
     }
 
     /// Doubts whether the rows of missing Data files are lost. Servers remove the Data file of an SSTable first, so a
@@ -205,8 +243,11 @@ impl Inventory {
             true if self.unreadable.is_empty() => {
                 let searched = self.directories.iter().map(|directory| directory.path.display().to_string());
                 let searched = searched.collect::<Vec<_>>().join(", ");
+                let copies = self.shown_copies().map(|copies| format!("; there are {copies}"));
                 format!(
-                    "there is no SSTable of a user's column family: no file in {searched} is named like Standard1-5-Data.db"
+                    "there is no SSTable of a user's column family: no file in {searched} is named like \
+                     Standard1-5-Data.db{}",
+                    copies.unwrap_or_default()
                 )
             }
             true => format!("no SSTable can be read, for example: {}", self.unreadable[0]),
@@ -236,6 +277,17 @@ impl Inventory {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Returns the directory of files of 2.2 or later if it is not named like the directory of a table, `<table>-<id>`: only the
+    /// directory names the column family of such files.
+    pub fn flat_directory(&self, name: &FamilyName) -> Option<&Path> {
+        let mut descriptors = self.families.get(name)?.iter().map(|table| &table.descriptor);
+        let flat = descriptors.find(|descriptor| {
+            let mut places = descriptor.directory.ancestors().take(PLACES);
+            descriptor.format.is_named_by_directory() && !places.any(|place| id_of(place).is_some())
+        });
+        flat.map(|descriptor| &*descriptor.directory)
     }
 
     /// Whether a column family was selected. One that was never flushed is in commit logs only.
@@ -310,6 +362,38 @@ mod tests {
     }
 
     #[test]
+    fn snapshots_are_counted_and_one_can_be_read() {
+        let files = [
+            "data/Shop/Carts/Shop-Carts-ic-9-Data.db",
+            "data/Shop/Carts/snapshots/old/Shop-Carts-ic-1-Data.db",
+            "data/Shop/Carts/snapshots/old/Shop-Carts.by_age-ic-1-Data.db",
+            "data/Shop/Carts/snapshots/older/Shop-Carts-ic-2-Data.db",
+            "data/Shop/Carts/backups/Shop-Carts-ic-3-Data.db",
+            "data/Blog/posts/snapshots/old/Blog-posts-ic-4-Data.db",
+            "data/system/schema_columns/system-schema_columns-ic-5-Data.db",
+            "data/system/schema_columns/snapshots/old/system-schema_columns-ic-4-Data.db",
+            "commitlog/CommitLog-2-1384000000000.log",
+        ];
+        let (root, found) = inventory(&files, &["data"]).unwrap();
+        assert_eq!(listed(&found), ["Shop.Carts 0:9"]);
+        let note = "not read: snapshots, with the number of SSTables: old (2), older (1); --snapshot NAME";
+        assert!(found.notes.len() == 1 && found.notes[0].starts_with(note), "{:?}", found.notes);
+        assert!(found.notes[0].contains("1 SSTables in directories of incremental backups"));
+        let nodes = [vec![root.path().join("data")]];
+        let mut found = Inventory::of_snapshot(&nodes, Some("old")).unwrap();
+        assert_eq!(listed(&found), ["Blog.posts 0:4", "Shop.Carts 0:1"]);
+        assert_eq!((found.commit_logs.len(), found.system.values().flatten().count()), (0, 2));
+        found.select(None, None).unwrap();
+        // Files may be in snapshots alone.
+        let (_root, mut found) = inventory(&files[1..6], &["data"]).unwrap();
+        let error = found.select(None, None).unwrap_err().to_string();
+        assert!(
+            error.contains("there are snapshots, with the number of SSTables: old (2), older (1)"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn compacted_sstables_and_those_of_dropped_tables_are_left_out() {
         let (of_old, of_new) = ("9786ac1cdd583201a7cdad556410c985", "9786ac1cdd583201a7cdad556410c986");
         let files = [
@@ -322,6 +406,10 @@ mod tests {
             &format!("data/Blog/posts-{of_new}/me-3-big-Data.db"),
         ];
         let name = FamilyName { keyspace: "Blog".to_owned(), name: "posts".to_owned() };
+        let (_root, flat) = inventory(&["copy/flat/me-1-big-Data.db", files[3]], &["."]).unwrap();
+        let of_copy = FamilyName { keyspace: "copy".to_owned(), name: "flat".to_owned() };
+        assert!(flat.flat_directory(&of_copy).is_some_and(|directory| directory.ends_with("copy/flat")));
+        assert_eq!(flat.flat_directory(&name), None);
         let ids = HashMap::from([(name, uuid::Uuid::try_parse(of_new).unwrap().into_bytes())]);
         let (_root, mut found) = inventory(&files, &["data"]).unwrap();
         assert_eq!(listed(&found), ["Blog.posts 0:1 0:3", "Shop.Carts 0:2"]);

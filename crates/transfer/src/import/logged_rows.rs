@@ -1,7 +1,8 @@
 //! The rows in commit logs, in the order in which SSTables are merged: by column family, token and key.
 //!
 //! Commit logs are in the order of time. All logs are read, and the changes of each row are collected, and those of each
-//! counter added up, in a map that is in the right order. If it grows too large, its last rows are dropped, and read once more when the merge comes to them:
+//! counter added up, in a map that is in the right order. If it grows too large, its last rows are dropped, and read once more
+//! when the merge comes to them:
 //!
 //! ```text
 //!   first reading    Hits a, Hits b, Hits c, Hits d  too much     -> keeps Hits a, Hits b

@@ -21,6 +21,8 @@ pub struct Lost {
 pub struct Losses {
     first: Vec<Lost>,
     count: u64,
+    /// Reports of damage without which everything was imported.
+    harmless: u64,
 }
 
 impl Losses {
@@ -32,9 +34,16 @@ impl Losses {
         }
     }
 
+    /// Adds a report of damage, such as of an Index file, without which everything was imported.
+    pub(super) fn add_harmless(&mut self, damage: Lost) {
+        self.add(damage);
+        self.harmless += 1;
+    }
+
     /// Adds the reports of another file.
     pub fn append(&mut self, other: Losses) {
         self.count += other.count;
+        self.harmless += other.harmless;
         let room = FIRST_MAX - self.first.len();
         self.first.extend(other.first.into_iter().take(room));
     }
@@ -49,7 +58,12 @@ impl Losses {
         self.count
     }
 
-    /// Whether everything was imported.
+    /// Returns the number of reports of damage without which everything was imported.
+    pub fn harmless(&self) -> u64 {
+        self.harmless
+    }
+
+    /// Whether there are no reports.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -74,7 +74,7 @@ pub use options::{CHECKPOINT_EVERY, ImportOptions};
 pub use run::import;
 pub use schema::{Defined, FoundSchema, SchemaSource};
 pub use search::SCHEMA_KEYSPACES;
-pub use source_partitioner::{SourcePartitioner, source_partitioner};
+pub use source_partitioner::{SourcePartitioner, source_partitioner, storage_conf_near};
 pub use sstable_file::{NodePath, SstableFile};
 pub use summary::{FamilySummary, Summary};
 pub use unfound::{Unfound, UnfoundWrites};

@@ -21,8 +21,10 @@ use super::{FamilyName, ImportError, NodePath, SstableFile};
 use base::schema::is_system_keyspace;
 use sstable::{Component, Descriptor, SstableError, is_transaction_log};
 
-/// Directories below a data directory that repeat its tables.
-const COPIES: [&str; 2] = ["snapshots", "backups"];
+/// The directory of a column family (up to 1.0 of a keyspace) with a directory for each snapshot.
+const SNAPSHOTS: &str = "snapshots";
+/// The directory of a column family with its incremental backups.
+const BACKUPS: &str = "backups";
 /// The directory in which the check of a file system puts pieces of files. It is usually closed to other users.
 const LOST_AND_FOUND: &str = "lost+found";
 /// The usual name of the directory of commit logs, which is beside the data directory.
@@ -53,11 +55,14 @@ pub(super) struct Search<'i> {
     links: Vec<(PathBuf, PathBuf)>,
     /// The Data files that belong to the Index files that were found, with their nodes.
     indexed: BTreeSet<(PathBuf, usize)>,
+    /// The snapshot that is read instead of the present files of users' column families.
+    snapshot: Option<&'i str>,
 }
 
-impl Search<'_> {
-    pub(super) fn new(inventory: &mut Inventory) -> Search<'_> {
-        Search { inventory, found: HashMap::new(), links: Vec::new(), indexed: BTreeSet::new() }
+impl<'i> Search<'i> {
+    pub(super) fn new(inventory: &'i mut Inventory, snapshot: Option<&'i str>) -> Search<'i> {
+        let (found, links, indexed) = (HashMap::new(), Vec::new(), BTreeSet::new());
+        Search { inventory, found, links, indexed, snapshot }
     }
 
     /// Searches a directory of a node, and the directory of commit logs beside it.
@@ -76,7 +81,8 @@ impl Search<'_> {
             ));
         }
         let beside = full.with_file_name(COMMIT_LOGS);
-        if beside.is_dir() {
+        // A snapshot is older than the commit logs.
+        if beside.is_dir() && self.snapshot.is_none() {
             let logs = Searched { directory: beside.clone(), node, is_given: false };
             self.search(&beside, &logs, 0)?;
         }
@@ -113,8 +119,14 @@ impl Search<'_> {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let kind = entry.file_type().map_err(|error| failed(&path, &error))?;
-            let has_tables = !is_copy(&path, &name) && !name.starts_with('.') && name != LOST_AND_FOUND;
-            if kind.is_dir() {
+            let is_copy = is_copy(&path, &name);
+            let has_tables = !is_copy && !name.starts_with('.') && name != LOST_AND_FOUND;
+            if kind.is_dir() && is_data_file(&name) {
+                let why = "it is a directory, and has the name of a Data file".to_owned();
+                self.inventory.unreadable.push(SstableError::Unsupported { path, why });
+            } else if kind.is_dir() && is_copy {
+                self.search_copies(&path, of, depth)?;
+            } else if kind.is_dir() {
                 self.add_id(&path);
                 match (has_tables, depth) {
                     (true, 1..) => again += self.search(&path, of, depth - 1)?,
@@ -136,6 +148,40 @@ impl Search<'_> {
         Ok(again)
     }
 
+    /// Searches the snapshot that is read in a directory of snapshots. Counts the SSTables of others, and of incremental backups.
+    fn search_copies(&mut self, path: &Path, of: &Searched, depth: u32) -> Result<(), ImportError> {
+        if path.ends_with(BACKUPS) {
+            self.inventory.backups += count_tables(path, depth);
+            return Ok(());
+        }
+        // The owner of a directory of snapshots may be another user: then nothing is known about it.
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if Some(name.as_str()) == self.snapshot && depth > 0 {
+                // Its files of the system keyspaces are usually links to the present ones.
+                self.search(&entry.path(), of, depth - 1)?;
+                continue;
+            }
+            let tables = count_tables(&entry.path(), depth);
+            if tables > 0 {
+                *self.inventory.snapshots.entry(name).or_default() += tables;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a file is read: with a snapshot only its own files, and the system keyspaces.
+    fn is_wanted(&self, path: &Path) -> bool {
+        let Some(snapshot) = self.snapshot else { return true };
+        let is_in_snapshot =
+            path.parent().is_some_and(|parent| parent.ends_with(format!("{SNAPSHOTS}/{snapshot}")));
+        let is_system = || {
+            let of = Descriptor::of_data_file(path).ok().and_then(|descriptor| descriptor.keyspace);
+            of.is_some_and(|keyspace| is_schema(&keyspace))
+        };
+        is_in_snapshot || is_system()
+    }
+
     fn note_unsearched(&mut self, directory: &Path, why: &str) {
         let note = format!(
             "{} {why}, and is not searched: if it has SSTables, give it too, after the same --from",
@@ -154,14 +200,20 @@ impl Search<'_> {
 
     /// Adds a file if it is a Data file or a log. Returns whether it was found before.
     fn add_file(&mut self, path: PathBuf, name: &str, of: &Searched) -> Result<bool, ImportError> {
-        let is_data = name.ends_with(&format!("-{}", Component::Data.name()));
+        let is_data = is_data_file(name);
         let is_commit_log = name.starts_with("CommitLog-") && name.ends_with(".log");
         if let Some(table) = name.strip_suffix(Component::Index.name()) {
             let data = path.with_file_name(format!("{table}{}", Component::Data.name()));
-            self.indexed.insert((data, of.node));
+            if self.is_wanted(&data) {
+                self.indexed.insert((data, of.node));
+            }
             return Ok(false);
         }
         if !is_data && !is_commit_log && !is_transaction_log(name) {
+            return Ok(false);
+        }
+        let is_unwanted = if is_data { !self.is_wanted(&path) } else { self.snapshot.is_some() };
+        if is_unwanted {
             return Ok(false);
         }
         // A link without its file is reported where it is read.
@@ -245,11 +297,33 @@ fn missing_table(path: PathBuf, node: usize) -> Option<(FamilyName, SstableFile)
     is_missing.then_some((name, SstableFile { path, bytes: 0, descriptor, node }))
 }
 
+fn is_data_file(name: &str) -> bool {
+    name.strip_suffix(Component::Data.name()).is_some_and(|before| before.ends_with('-'))
+}
+
+/// Returns the number of SSTables of users' column families in a directory and below it.
+fn count_tables(directory: &Path, depth: u32) -> u64 {
+    let mut count = 0;
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            count += if depth > 0 { count_tables(&path, depth - 1) } else { 0 };
+        } else if is_data_file(&entry.file_name().to_string_lossy())
+            && let Ok(Descriptor { keyspace: Some(keyspace), family: Some(family), .. }) =
+                Descriptor::of_data_file(&path)
+        {
+            let is_index = family.contains('.');
+            count += u64::from(!is_system_keyspace(&keyspace) && !is_index);
+        }
+    }
+    count
+}
+
 /// Returns whether a directory repeats tables: one of snapshots or backups, unless it belongs to a column family of
 /// this name, whose files begin with it (1.1 to 2.0).
 fn is_copy(directory: &Path, name: &str) -> bool {
     let begins = |entry: fs::DirEntry| entry.file_name().to_string_lossy().contains(&format!("-{name}-"));
-    COPIES.contains(&name)
+    [SNAPSHOTS, BACKUPS].contains(&name)
         && !fs::read_dir(directory).is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(begins)))
 }
 
@@ -306,7 +380,7 @@ mod tests {
 
     fn search(root: &Path, nodes: &[&[&str]]) -> Result<Inventory, ImportError> {
         let mut inventory = Inventory::default();
-        let mut search = Search::new(&mut inventory);
+        let mut search = Search::new(&mut inventory, None);
         for (node, names) in nodes.iter().enumerate() {
             for name in *names {
                 search.add(&root.join(name), node)?;
@@ -410,7 +484,9 @@ mod tests {
             fs::write(carts.join(file), content).unwrap();
         }
         fs::write(root.path().join("data/Shop/Carts-tmp-5-Index.db"), "5").unwrap();
+        fs::create_dir(carts.join("me-9-big-Data.db")).unwrap();
         let found = search(root.path(), &[&["data"]]).unwrap();
+        assert!(found.unreadable.len() == 1 && found.unreadable[0].to_string().contains("it is a directory"));
         let doubts: Vec<&str> = found.doubts.iter().map(|doubt| doubt.why.as_str()).collect();
         assert_eq!(doubts.len(), 2, "{doubts:?}");
         assert!(

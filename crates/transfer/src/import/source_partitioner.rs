@@ -139,18 +139,24 @@ fn are_in_order(partitioner: &PartitionerRef, keys: &[Bytes]) -> bool {
 
 /// Returns the partitioner of the configuration in a directory, or in one above it.
 fn configured_near(directory: &Path) -> Option<SourcePartitioner> {
-    for parent in directory.ancestors().take(PARENTS) {
-        for folder in [parent.to_owned(), parent.join("conf")] {
-            for name in CONFIGURATIONS {
-                let path = folder.join(name);
-                let text = fs::read_to_string(&path).unwrap_or_default();
-                if let Some(partitioner) = configured(&text) {
-                    return Some(known(partitioner, &format!("{} names it", path.display())));
-                }
-            }
-        }
-    }
-    None
+    configurations_near(directory).find_map(|path| {
+        let partitioner = configured(&fs::read_to_string(&path).ok()?)?;
+        Some(known(partitioner, &format!("{} names it", path.display())))
+    })
+}
+
+/// Returns the places of configurations in a directory, the ones above it, and their `conf`.
+fn configurations_near(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    let folders =
+        directory.ancestors().take(PARENTS).flat_map(|parent| [parent.to_owned(), parent.join("conf")]);
+    folders.flat_map(|folder| CONFIGURATIONS.map(|name| folder.join(name)))
+}
+
+/// Returns the storage-conf.xml near the directories, which defines the column families of 0.4 to 0.6.
+pub fn storage_conf_near(inventory: &Inventory) -> Option<PathBuf> {
+    let near = inventory.directories.iter().flat_map(|directory| configurations_near(&directory.path));
+    near.into_iter()
+        .find(|path| path.extension().is_some_and(|extension| extension == "xml") && path.is_file())
 }
 
 /// Returns the partitioner that a configuration of either form names. Its other settings may be of any release.

@@ -1,5 +1,6 @@
 //! The rows of one SSTable, past its damage.
 
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,7 +16,13 @@ use base::model::DeletionTime;
 use base::partitioner::PartitionerRef;
 use base::schema::{CfDef, Layout, TableDef};
 use base::util::hex;
-use sstable::{Atom, Damage, SkippedRow, SstableError, TableOptions, TableReader, Unit};
+use sstable::{Atom, Damage, ListedRows, SkippedRow, SstableError, TableOptions, TableReader, Unit};
+
+/// The consequence of damage of a file without which the rows are read.
+const UNUSED: &str = "nothing is lost: the rows are read without it";
+
+/// Keys of lost rows that a report names.
+const KEYS_SHOWN: usize = 20;
 
 /// Units of a table after which its position is counted.
 const COUNT_EVERY: u32 = 1024;
@@ -62,6 +69,8 @@ struct Gap {
     start: u64,
     /// `None` up to the end.
     end: Option<u64>,
+    /// The rows that the Index file has there.
+    listed: ListedRows,
 }
 
 /// The next result of a reader.
@@ -75,6 +84,14 @@ pub(super) enum RowUnit {
     /// A part of the row.
     Atom(Atom),
     End,
+}
+
+/// Returns a row key as `sstable show --key` takes it: as text, or in hex.
+fn shown_key(row_key: &Bytes) -> String {
+    match std::str::from_utf8(row_key) {
+        Ok(text) if !text.is_empty() && !text.chars().any(char::is_control) => format!("{text:?}"),
+        _ => format!("0x{}", hex(row_key)),
+    }
 }
 
 impl ReadOptions {
@@ -121,7 +138,7 @@ impl SstableRows {
         match TableReader::open_damaged(&found.path, &options.of_table(found)) {
             Ok((table, damages)) => {
                 for damage in damages {
-                    reader.report(damage, "nothing is lost: the rows are read without it")?;
+                    reader.report_harmless(damage, UNUSED)?;
                 }
                 reader.check(table)?;
             }
@@ -148,15 +165,17 @@ impl SstableRows {
 
     /// Compares a table with its checksum, before its rows are read.
     fn check(&mut self, mut table: TableReader) -> Result<(), ImportError> {
-        if let Err(error) = table.check_digest() {
+        match table.check_digest() {
+            Ok(remark) => self.summary.notes.extend(remark),
             // Blocks can still be checked one by one.
-            let what = match table.has_checksums_of_blocks() {
-                true => "nothing is lost but what the checksums of blocks show",
-                false => {
-                    "its rows have no other checksum: all may have wrong values, and rows may be missing"
-                }
-            };
-            self.report(error, what)?;
+            Err(error) if table.has_checksums_of_blocks() => {
+                self.report_harmless(error, "nothing is lost but what the checksums of blocks show")?;
+            }
+            Err(error) => {
+                let what =
+                    "its rows have no other checksum: all may have wrong values, and rows may be missing";
+                self.report(error, what)?;
+            }
         }
         self.table = Some(table);
         Ok(())
@@ -172,6 +191,19 @@ impl SstableRows {
             return Err(error.into());
         }
         self.lose(format!("{error}; {what}"));
+        Ok(())
+    }
+
+    /// Records damage without which all rows are read.
+    ///
+    /// # Errors
+    ///
+    /// The damage, unless it is skipped.
+    fn report_harmless(&mut self, error: SstableError, what: &str) -> Result<(), ImportError> {
+        if !self.skips_damage {
+            return Err(error.into());
+        }
+        self.losses.add_harmless(Lost { path: self.path.clone(), what: format!("{error}; {what}") });
         Ok(())
     }
 
@@ -237,13 +269,14 @@ impl SstableRows {
 
     /// Records damage. Damages without a row between them are one.
     fn skip(&mut self, damage: Damage, skipped: SkippedRow) {
-        let SkippedRow { start, end, key } = skipped;
+        let SkippedRow { start, end, key, listed } = skipped;
         if end == Some(start) {
-            let rest = "nothing is lost: the rows are read without it";
-            return self.lose(format!("{damage}; {rest}"));
+            let what = format!("{damage}; {UNUSED}");
+            return self.losses.add_harmless(Lost { path: self.path.clone(), what });
         }
         if let Some(gap) = self.gap.as_mut().filter(|gap| gap.end == Some(start)) {
             gap.end = end;
+            gap.listed.append(listed);
             return;
         }
         self.end_gap(None);
@@ -252,18 +285,26 @@ impl SstableRows {
             (None, Some(last)) => format!("after the key 0x{}", hex(last)),
             (None, None) => "from the first one".to_owned(),
         };
-        self.gap = Some(Gap { damage, from, start, end });
+        self.gap = Some(Gap { damage, from, start, end, listed });
     }
 
     /// Records the loss up to a row, or up to the end.
     fn end_gap(&mut self, next: Option<&Bytes>) {
-        let Some(Gap { damage, from, start, end }) = self.gap.take() else { return };
+        let Some(Gap { damage, from, start, end, listed }) = self.gap.take() else { return };
         let to = match next {
             Some(key) => format!("to before the key 0x{}", hex(key)),
             None => "to the last one".to_owned(),
         };
         let end = end.map_or_else(|| "the end".to_owned(), |end| end.to_string());
-        self.lose(format!("{damage}; lost: bytes {start} to {end}, the rows {from} {to}"));
+        let mut what = format!("{damage}; lost: bytes {start} to {end}, the rows {from} {to}");
+        if listed.count > 0 {
+            let rows = if listed.count == 1 { "row" } else { "rows" };
+            let mut keys: Vec<String> = listed.keys.iter().take(KEYS_SHOWN).map(shown_key).collect();
+            let more = listed.count - keys.len() as u64;
+            keys.extend((more > 0).then(|| format!("{more} more")));
+            let _ = write!(what, "; the Index file has {} {rows} there: {}", listed.count, keys.join(", "));
+        }
+        self.lose(what);
     }
 
     /// Whether reading goes on behind damage.

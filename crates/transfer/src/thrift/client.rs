@@ -3,19 +3,18 @@
 //! The library of the Thrift project reads and writes the messages. Its connections are blocking, and refuse frames of more
 //! than 16 MB, which replies with large values are, so bytes are sent and received here.
 
-use std::error::Error;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use thrift::TConfiguration;
 use thrift::protocol::{
     TBinaryInputProtocol, TBinaryOutputProtocol, TInputProtocol, TMessageIdentifier, TMessageType,
     TOutputProtocol,
 };
+use thrift::{ProtocolErrorKind, TConfiguration};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::value::{Fields, ThriftValue, ValueReader};
+use super::value::{Fields, ThriftValue, ValueReader, invalid, text_of};
 use crate::endpoint::ThriftAddress;
 use base::util::Password;
 use wire::limits::MESSAGE_BYTES_MAX;
@@ -105,8 +104,8 @@ impl ThriftClient {
     /// Calls a method. Returns its result, which those that only write do not have.
     async fn exchange(&mut self, name: &str, arguments: Fields) -> Result<Option<ThriftValue>, String> {
         self.seqid = self.seqid.wrapping_add(1);
-        let request = message_of(name, self.seqid, &arguments, self.address.transport);
-        let request = request.map_err(|error| format!("{name}: {error}"))?;
+        let named = |error: thrift::Error| format!("{name}: {}", text_of(&error));
+        let request = message_of(name, self.seqid, &arguments, self.address.transport).map_err(named)?;
         let exchanged = tokio::time::timeout(CALL_TIMEOUT, self.send_and_read(&request)).await;
         let reply = exchanged.unwrap_or_else(|_| {
             Err(format!(
@@ -114,8 +113,7 @@ impl ThriftClient {
                  such as ?unframed&version=0.6"
             ))
         })?;
-        let results = results_of(&reply).map_err(|error| format!("{name}: {error}"))?;
-        let mut results = results.map_err(|why| format!("{name}{why}"))?;
+        let mut results = results_of(&reply).map_err(named)?.map_err(|why| format!("{name}{why}"))?;
         // A thriftstore server that cannot tell the generation of a call has the results of both, the earlier one first.
         if self.address.is_keyed {
             results.truncate(1);
@@ -147,19 +145,15 @@ impl ThriftClient {
 }
 
 /// Returns the bytes of a call, with the length of the frame if there are frames.
-fn message_of(
-    name: &str,
-    seqid: i32,
-    arguments: &Fields,
-    transport: Transport,
-) -> Result<Vec<u8>, Box<dyn Error>> {
+fn message_of(name: &str, seqid: i32, arguments: &Fields, transport: Transport) -> thrift::Result<Vec<u8>> {
     let mut message = Vec::new();
     let mut output = TBinaryOutputProtocol::new(&mut message, true);
     output.write_message_begin(&TMessageIdentifier::new(name, TMessageType::Call, seqid))?;
     arguments.write(&mut output)?;
     output.write_message_end()?;
     if transport == Transport::Framed {
-        let length = u32::try_from(message.len())?;
+        let length = u32::try_from(message.len());
+        let length = length.map_err(|_| invalid(ProtocolErrorKind::SizeLimit, "the request is too long"))?;
         message.splice(0..0, length.to_be_bytes());
     }
     Ok(message)
@@ -174,7 +168,7 @@ fn results_of(reply: &Bytes) -> thrift::Result<Result<Vec<ThriftValue>, String>>
     let limits = limits.max_frame_size(length).build()?;
     let mut input = TBinaryInputProtocol::with_config(&reply[..], false, limits);
     let message = input.read_message_begin()?;
-    let mut fields = ValueReader::new(&mut input).fields()?;
+    let mut fields = ValueReader::new(&mut input, reply.len()).fields()?;
     if message.message_type == TMessageType::Exception {
         return Ok(Err(format!(": {}", reason_in(&mut fields))));
     }

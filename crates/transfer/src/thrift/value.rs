@@ -14,8 +14,13 @@ use thrift::{ProtocolError, ProtocolErrorKind};
 
 use wire::limits::NESTING_MAX;
 
-/// Most values of a message: each takes more memory than its bytes.
-const VALUES_MAX: usize = 1 << 24;
+/// Fewest bytes that the values of a long reply take, on average: a column has a name, a value and a timestamp, each with a
+/// header of three bytes. In memory a value takes more, so a reply of shorter ones is refused.
+const VALUE_BYTES_MIN: usize = 8;
+/// Values that a reply may have whatever its length is.
+const VALUES_ALWAYS: usize = 1024;
+/// Most values of a reply, which take about 200 MB of memory. Pages have fewer.
+const VALUES_MAX: usize = 1 << 22;
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,8 +65,18 @@ impl<const N: usize> From<[(i16, ThriftValue); N]> for ThriftValue {
     }
 }
 
-fn invalid(kind: ProtocolErrorKind, message: &str) -> thrift::Error {
+pub(super) fn invalid(kind: ProtocolErrorKind, message: &str) -> thrift::Error {
     ProtocolError::new(kind, message).into()
+}
+
+/// Returns the text of an error. The library prints a fixed text for its kind instead.
+pub(super) fn text_of(error: &thrift::Error) -> String {
+    match error {
+        thrift::Error::Protocol(ProtocolError { message, .. }) => message.clone(),
+        thrift::Error::Transport(error) => error.message.clone(),
+        thrift::Error::Application(error) => error.message.clone(),
+        thrift::Error::User(error) => error.to_string(),
+    }
 }
 
 /// Reads the values of a message.
@@ -72,8 +87,10 @@ pub(super) struct ValueReader<'i> {
 }
 
 impl<'i> ValueReader<'i> {
-    pub(super) fn new(input: &'i mut dyn TInputProtocol) -> ValueReader<'i> {
-        ValueReader { input, values_left: VALUES_MAX, depth: 0 }
+    /// Returns a reader of a message with so many bytes.
+    pub(super) fn new(input: &'i mut dyn TInputProtocol, bytes: usize) -> ValueReader<'i> {
+        let values_left = (VALUES_ALWAYS + bytes / VALUE_BYTES_MIN).min(VALUES_MAX);
+        ValueReader { input, values_left, depth: 0 }
     }
 
     /// Reads the fields of a struct.
@@ -91,7 +108,12 @@ impl<'i> ValueReader<'i> {
 
     fn value(&mut self, of: TType) -> thrift::Result<ThriftValue> {
         let left = self.values_left.checked_sub(1).filter(|_| self.depth < NESTING_MAX);
-        let too_many = || invalid(ProtocolErrorKind::DepthLimit, "more or deeper values than a reply has");
+        let too_many = || {
+            invalid(
+                ProtocolErrorKind::DepthLimit,
+                "the reply has more or deeper values than its bytes can hold",
+            )
+        };
         self.values_left = left.ok_or_else(too_many)?;
         self.depth += 1;
         let value = self.content(of)?;
@@ -289,7 +311,7 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8]) -> thrift::Result<Fields> {
-        ValueReader::new(&mut TBinaryInputProtocol::new(bytes, false)).fields()
+        ValueReader::new(&mut TBinaryInputProtocol::new(bytes, false), bytes.len()).fields()
     }
 
     #[test]
@@ -317,6 +339,12 @@ mod tests {
         // A list in a list, in a list, ...
         let lists = [&[15, 0, 1][..], &[15, 0, 0, 0, 1].repeat(1_000_000)].concat();
         assert!(read(&lists).is_err());
+        // Elements of a byte each: booleans, and structs without fields.
+        for element in [2, 12] {
+            let short = [&[15, 0, 1, element, 0, 0x10, 0, 0][..], &[0; 0x0010_0001]].concat();
+            let error = read(&short).unwrap_err();
+            assert_eq!(text_of(&error), "the reply has more or deeper values than its bytes can hold");
+        }
         // Lengths and counts of bytes that are not there.
         for cut in [&[11, 0, 1, 0x7f, 0xff, 0xff, 0xff][..], &[15, 0, 1, 10, 0x7f, 0xff, 0xff, 0xff], &[8, 0]]
         {

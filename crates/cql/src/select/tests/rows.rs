@@ -73,6 +73,19 @@ async fn static_columns_belong_to_the_partition() {
     }
 }
 
+/// A value that is newer than the drop of its column is a live cell of a column that is not defined.
+#[tokio::test]
+async fn cells_of_columns_that_are_not_defined_make_rows_visible() {
+    let session = with_tables().await;
+    session.done("CREATE TABLE u (k int, c int, v int, w int, PRIMARY KEY (k, c))").await;
+    session.done("UPDATE u USING TIMESTAMP 9000000000000000 SET w = 1 WHERE k = 1 AND c = 2").await;
+    session.done("UPDATE u SET w = 1 WHERE k = 1 AND c = 3").await;
+    session.done("UPDATE u SET v = 1 WHERE k = 1 AND c = 4").await;
+    session.done("ALTER TABLE u DROP w").await;
+    assert_eq!(session.ask("SELECT * FROM u").await, "1|2|-, 1|4|1");
+    assert_eq!(session.ask("SELECT * FROM u LIMIT 1").await, "1|2|-");
+}
+
 #[tokio::test]
 async fn indexes_find_rows() {
     let session = with_tables().await;

@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::LeftOut;
 use super::choice::{Generations, Obsolete, Why, of_counters, of_unfinished};
+use super::values::{Values, values_of_all};
 use crate::import::FamilyName;
 use crate::import::schema::read_system_rows;
 use crate::import::search::id_of;
 use crate::import::{Inventory, SstableFile};
-use sstable::{Atom, Component, SstableError, TableOptions, TableReader, Unit, ancestors};
+use sstable::{Component, ancestors};
 
 /// The table of the compactions that run.
 const IN_PROGRESS: &str = "compactions_in_progress";
-/// Parts of rows of an SSTable that are read to see whether it has counters.
-const UNITS_READ: usize = 100_000;
 
 /// The doubt about an SSTable if it is not known from which SSTables a compaction made it.
 const NOT_KNOWN: &str = "only this file shows from which SSTables a compaction has made the SSTable. All SSTables are read, so \
@@ -69,7 +68,7 @@ pub(super) fn leave_out(inventory: &mut Inventory, node: usize) {
         None
     });
     for ((name, _), tables) in &groups {
-        if rule == Rule::Marks || has_copies(inventory, name, tables) {
+        if rule == Rule::Marks || has_several_nodes(tables) {
             continue;
         }
         let (sstables, mut doubts) = generations(name, tables);
@@ -167,20 +166,11 @@ fn known_ancestors(
     Err(LeftOut { path: table.path.clone(), why, family: name.clone() })
 }
 
-/// Whether two SSTables have the same number: they are copies, or of several nodes. Without a rule all are read.
-fn has_copies(inventory: &mut Inventory, name: &FamilyName, tables: &[SstableFile]) -> bool {
-    let mut paths = BTreeMap::new();
-    for table in tables {
-        if let Some(other) = paths.insert(table.descriptor.generation, &table.path) {
-            let (one, other) = (table.path.display(), other.display());
-            inventory.notes.push(format!(
-                "{name}: {one} and {other} have the same number, so they are copies or of two nodes. Both are read; \
-                 give the directories of each node with a --from of their own"
-            ));
-            return true;
-        }
-    }
-    false
+/// Whether two SSTables have the same number: they are of several nodes, or older copies. Without a rule all are read, with
+/// a note or a doubt.
+fn has_several_nodes(tables: &[SstableFile]) -> bool {
+    let mut found = BTreeSet::new();
+    !tables.iter().all(|table| found.insert(table.descriptor.generation))
 }
 
 /// Returns the obsolete SSTables of a column family of 1.1.3 to 1.2, if it has counters. If it has none, `doubts` about its
@@ -210,50 +200,6 @@ fn obsolete_counters(
         }
     }
     Obsolete::new()
-}
-
-/// The kind of the values in an SSTable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Values {
-    Counters,
-    Others,
-    /// There are deletions only.
-    None,
-    /// Damage hides them.
-    Unknown,
-}
-
-/// Returns the kind of the values of a column family: either all of them are counters, or none.
-fn values_of_all(tables: &[SstableFile]) -> Values {
-    let mut found = Values::None;
-    for table in tables {
-        match values_of(table) {
-            Values::None => {}
-            Values::Unknown => found = Values::Unknown,
-            known => return known,
-        }
-    }
-    found
-}
-
-/// Returns the kind of the first value of an SSTable, past its damage.
-fn values_of(table: &SstableFile) -> Values {
-    let opened = TableReader::open_damaged(&table.path, &TableOptions::default());
-    let Ok((mut reader, _)) = opened else { return Values::Unknown };
-    let mut without = Values::None;
-    for _ in 0..UNITS_READ {
-        match reader.next_unit() {
-            Ok(Some(Unit::Atom(Atom::Counter { .. }))) => return Values::Counters,
-            Ok(Some(Unit::Atom(Atom::Cell { cell, .. }))) if cell.is_live() => return Values::Others,
-            Ok(Some(_)) => {}
-            Ok(None) => return without,
-            Err(SstableError::Damaged(damage)) if reader.skip_damage(&damage).is_ok() => {
-                without = Values::Unknown;
-            }
-            Err(_) => return Values::Unknown,
-        }
-    }
-    Values::Unknown
 }
 
 /// Returns the sources of the compactions that were in progress. `None` if the system keyspace of the node is not there.
@@ -466,11 +412,29 @@ mod tests {
     }
 
     #[test]
-    fn copies_and_several_nodes_are_noted_and_read() {
+    fn copies_are_left_out_and_several_nodes_are_noted_or_doubted() {
         let of = |node, number| format!("{node}/Shop/Carts/Shop-Carts-jb-{number}-Data.db");
         let found = inventory(&[&of("a", 1), &of("b", 1), &of("b", 3)]);
-        assert_eq!((found.left_out.len(), found.notes.len()), (0, 1));
-        assert!(found.notes[0].contains("--from of their own"), "{:?}", found.notes);
-        assert_eq!(found.families.values().flatten().count(), 3);
+        let numbers = |found: &Inventory| -> Vec<u64> {
+            found.families.values().flatten().map(|table| table.descriptor.generation).collect()
+        };
+        assert_eq!((numbers(&found), found.left_out.len(), found.notes.len()), (vec![1, 3], 1, 0));
+        assert!(found.left_out[0].why.contains("it is a copy"), "{:?}", found.left_out);
+        for (one, other, doubts) in [
+            (Data::Value, Data::Deletion, 0),
+            (Data::Counter, Data::Deletion, 1),
+            (Data::Counter, Data::Counter, 0),
+        ] {
+            let root = tempfile::tempdir().unwrap();
+            for (node, data) in [("a", one), ("b", other)] {
+                write(root.path(), &of(node, 1).replace("-jb-", "-ic-"), &[], data);
+            }
+            let found = Inventory::of(&[root.path().to_owned()]).unwrap();
+            let are_equal = found.left_out.len();
+            let noted = found.notes.iter().chain(found.doubts.iter().map(|doubt| &doubt.why));
+            assert!(noted.into_iter().all(|text| text.contains("--from of their own")));
+            assert_eq!((found.notes.len() + are_equal, found.doubts.len()), (1 - doubts, doubts));
+            assert_eq!(numbers(&found).len(), 2 - are_equal);
+        }
     }
 }

@@ -20,11 +20,15 @@
 //!   choice         the rules for ancestors, without files
 //!   compactions    .. applied to the SSTables of a node: 1.1.3 to 2.2
 //!   transactions   transaction logs: 3.0 to 3.11
+//!   copies         SSTables and commit logs that are there twice
+//!   values         whether a column family has counters
 //! ```
 
 mod choice;
 mod compactions;
+mod copies;
 mod transactions;
+mod values;
 
 use std::path::PathBuf;
 
@@ -42,11 +46,12 @@ pub struct LeftOut {
     pub family: FamilyName,
 }
 
-/// Leaves out the SSTables that the servers would have removed when they started.
+/// Leaves out the SSTables that the servers would have removed when they started, and copies.
 pub(super) fn leave_out(inventory: &mut Inventory) {
     transactions::leave_out(inventory);
     let nodes = inventory.directories.last().map_or(0, |last| last.node + 1);
     for node in 0..nodes {
+        copies::leave_out(inventory, node);
         compactions::leave_out(inventory, node);
     }
     inventory.left_out.sort();

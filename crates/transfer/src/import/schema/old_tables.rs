@@ -87,9 +87,15 @@ fn type_of(row: &SystemRow) -> Option<(FamilyName, String)> {
     Some((place, format!("CREATE TYPE {keyspace}.{name} ({})", fields.join(", "))))
 }
 
-/// Returns the type of a class in CQL.
+/// Returns the type of a class in CQL. Timestamps of 1.2 and earlier sort differently from those of CQL, which has no name for
+/// them: they stay a class, also in collections. User types are newer.
 fn cql_text(class: &str) -> String {
-    CqlType::of_class(unreversed(class).0).to_string()
+    let (class, _) = unreversed(class);
+    let mut words = class.split(|character: char| !character.is_ascii_alphanumeric());
+    if words.any(|word| word == "DateType") && !class.contains("UserType") {
+        return format!("'{class}'");
+    }
+    CqlType::of_class(class).to_string()
 }
 
 /// Returns the options of an index.
@@ -285,6 +291,28 @@ impl OldTable<'_> {
                 .text("value_alias")
                 .map(str::to_owned)
                 .or_else(|| self.names_of_kind("compact_value").into_iter().next()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_of_1_2_keep_their_class() {
+        let package = base::marshal::PACKAGE;
+        for (class, text) in [
+            (format!("{package}DateType"), format!("'{package}DateType'")),
+            (format!("{package}ReversedType({package}DateType)"), format!("'{package}DateType'")),
+            (
+                format!("{package}SetType({package}DateType)"),
+                format!("'{package}SetType({package}DateType)'"),
+            ),
+            (format!("{package}TimestampType"), "timestamp".to_owned()),
+            (format!("{package}SimpleDateType"), "date".to_owned()),
+        ] {
+            assert_eq!(cql_text(&class), text);
         }
     }
 }

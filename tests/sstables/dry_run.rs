@@ -1,0 +1,69 @@
+//! `thriftstore import --dry-run` of damaged directories and of copies.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::fixture::Fixture;
+
+/// Runs `thriftstore import`. Returns whether it succeeds, and what it prints.
+fn import(from: &[&Path], more: &[&str]) -> (bool, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
+    let folder = tempfile::tempdir().unwrap();
+    command.arg("import").arg("--from").args(from).args(more).stdin(Stdio::null()).current_dir(folder.path());
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+}
+
+/// The table of column families is printed behind all damage, and lost rows are named by their keys.
+#[test]
+fn a_dry_run_goes_on_behind_damage() {
+    let fixture = Fixture::unpack("2.1.22");
+    let files = [
+        fixture.files_of("Cmp", "Std_UTF8Type").remove(0),
+        fixture.files_of("BloggyAppy", "Authors").remove(0),
+    ];
+    for data in files {
+        let mut content = fs::read(&data).unwrap();
+        let middle = content.len() / 2;
+        content[middle] ^= 1;
+        fs::write(&data, content).unwrap();
+    }
+    let (is_success, said) = import(&[&fixture.data()], &["--dry-run"]);
+    assert!(!is_success, "{said}");
+    assert!(said.contains("column family") && said.contains("found: "), "{said}");
+    let damages: Vec<&str> = said.lines().filter(|line| line.starts_with("damaged: ")).collect();
+    assert_eq!(damages.len(), 2, "{said}");
+    for damage in damages {
+        assert!(damage.contains("the Index file has ") && damage.contains(" there: \""), "{damage}");
+    }
+}
+
+/// A copy of a node's directory beside it is not another node, and its counters do not count twice.
+#[test]
+fn counters_of_a_copied_directory_count_once() {
+    for release in ["0.8.10", "1.0.12", "1.2.15", "2.0.17"] {
+        let fixture = Fixture::unpack_with_commit_logs(release);
+        let above = fixture.data().parent().unwrap().to_owned();
+        let copy = above.join("data.bak");
+        fs::create_dir(&copy).unwrap();
+        let copied = Command::new("cp").arg("-r").arg(fixture.data()).arg(&copy).status().unwrap();
+        assert!(copied.success());
+        let logs = Command::new("cp").arg("-r").arg(above.join("commitlog")).arg(&copy).status().unwrap();
+        assert!(logs.success());
+        let partitioner = fixture.contents["partitioner"].as_str().unwrap();
+        let options = ["--to", "data:to", "--partitioner", partitioner, "--verify"];
+        let read = |from: &Path| {
+            let (is_success, said) = import(&[from], &options);
+            assert!(is_success, "{release}: {said}");
+            let imported = said.lines().find(|line| line.starts_with("imported: ")).unwrap().to_owned();
+            (imported, said)
+        };
+        let (twice, said) = read(&above);
+        assert!(said.contains("it is a copy, byte for byte"), "{said}");
+        fs::remove_dir_all(&copy).unwrap();
+        let (once, _) = read(&above);
+        assert_eq!(twice, once, "{release}");
+    }
+}
