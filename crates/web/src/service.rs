@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
+use axum::middleware::from_fn_with_state;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -13,6 +14,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::connection::HttpConnection;
+use crate::host::{HostNames, check_host};
 use net::{Client, ConnectionEnd, ConnectionHandler, Conversation};
 
 /// The time limits of requests.
@@ -63,9 +65,10 @@ pub struct HttpService {
 }
 
 impl HttpService {
-    /// Serves these routes. Their requests have an [`HttpConnection`] among their extensions.
-    pub fn new(routes: Router, limits: HttpLimits) -> HttpService {
-        HttpService { routes, limits }
+    /// Serves these routes under these names: a request that names another server is answered with 421. Requests have an
+    /// [`HttpConnection`] among their extensions.
+    pub fn new(routes: Router, hosts: HostNames, limits: HttpLimits) -> HttpService {
+        HttpService { routes: routes.layer(from_fn_with_state(hosts, check_host)), limits }
     }
 
     async fn converse(self, client: Client) -> Result<(), ConnectionEnd> {

@@ -10,7 +10,7 @@ use double::control::{ControlClient, control_service};
 use double::testing::Server as InProcess;
 use net::{Admission, Listener, Shutdown};
 use serde_json::Value as Json;
-use web::HttpTimes;
+use web::{HostNames, HttpTimes};
 
 use super::{Double, refused};
 use crate::support;
@@ -133,7 +133,8 @@ fn errors_have_a_status_and_a_sentence() {
     // A body that is announced as too long is not read.
     let mut stream = TcpStream::connect(double.control).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    let head = "POST /reset HTTP/1.1\r\nHost: a\r\nContent-Length: 300000000\r\nConnection: close\r\n\r\n";
+    let head =
+        "POST /reset HTTP/1.1\r\nHost: localhost\r\nContent-Length: 300000000\r\nConnection: close\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
     let mut first = [0; 12];
     stream.read_exact(&mut first).unwrap();
@@ -192,7 +193,7 @@ fn only_a_server_in_memory_has_a_control_port() {
 fn slow_and_silent_clients_have_time_limits() {
     let server = InProcess::start().unwrap();
     let times = HttpTimes { head: Duration::from_millis(100), request: Duration::from_millis(200) };
-    let service = control_service(server.control(), None, times);
+    let service = control_service(server.control(), None, HostNames::new("--control-host", None), times);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let shutdown = Shutdown::new();
     let admission = Admission::for_control(shutdown.signal().unwrap());
@@ -208,7 +209,7 @@ fn slow_and_silent_clients_have_time_limits() {
         stream
     };
     let mut slow = connect();
-    slow.write_all(b"POST /reset HTTP/1.1\r\nHost: a\r\nContent-Length: 16\r\n\r\n{").unwrap();
+    slow.write_all(b"POST /reset HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16\r\n\r\n{").unwrap();
     let mut reply = String::new();
     slow.read_to_string(&mut reply).unwrap();
     assert!(reply.starts_with("HTTP/1.1 503 "), "{reply}");
@@ -220,7 +221,7 @@ fn slow_and_silent_clients_have_time_limits() {
     let mut reply = String::new();
     silent.read_to_string(&mut reply).unwrap();
     let mut pausing = connect();
-    pausing.write_all(b"GET /clock HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    pausing.write_all(b"GET /clock HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     let mut reply = String::new();
     pausing.read_to_string(&mut reply).unwrap();
     assert!(reply.starts_with("HTTP/1.1 200 "), "{reply}");
