@@ -1,9 +1,11 @@
-//! The rules of all ports that speak HTTP: the names under which they are reached.
+//! The rules of all ports that speak HTTP: the names under which they are reached, and clients whose requests do not
+//! arrive.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -67,6 +69,29 @@ fn a_request_must_name_this_server() {
             let reply = port.get(foreign);
             assert!(reply.starts_with("HTTP/1.1 421 "), "{} {foreign}: {reply}", port.path);
             assert!(reply.contains(&format!("{} NAME", port.host_option)), "{reply}");
+        }
+        port.server.stop();
+    }
+}
+
+#[test]
+fn requests_that_do_not_arrive_take_no_places_from_others() {
+    for port in ports() {
+        let no_head = "GET / HTTP/1.1\r\nHost: localhost\r\n".to_owned();
+        let second = format!("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n{no_head}", port.path);
+        let no_body = "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\ncsrf".to_owned();
+        for half in [no_head, second, no_body] {
+            let half_open: Vec<TcpStream> = (0..400).map(|_| port.send(half.as_bytes())).collect();
+            let begin = Instant::now();
+            assert!(port.get("localhost").starts_with("HTTP/1.1 200 "), "{}", port.path);
+            // It took 18 s on the admin port, and 50 s on the status port.
+            assert!(
+                begin.elapsed() < Duration::from_secs(5),
+                "{} {half:?}: {:?}",
+                port.path,
+                begin.elapsed()
+            );
+            drop(half_open);
         }
         port.server.stop();
     }

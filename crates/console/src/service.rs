@@ -18,7 +18,7 @@ use double::limits::CONTROL_REQUEST_S;
 use net::limits::ADMIN_HEAD_BYTES_MAX;
 use web::{HostNames, HttpLimits, HttpService, HttpTimes};
 
-/// The time that a connection without an admitted request may last when another client needs its place.
+/// The time that a request may take that is not admitted, when another client needs the place of its connection.
 const SCARCE: Duration = Duration::from_millis(500);
 
 /// The time limits of the admin server. Requests of the control API have their own.

@@ -24,6 +24,7 @@
 #![warn(missing_docs)]
 
 mod access_token;
+mod arriving_body;
 mod connection;
 mod host;
 mod read_only_port;

@@ -13,7 +13,8 @@ use hyper_util::service::TowerToHyperService;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::connection::HttpConnection;
+use crate::arriving_body::ArrivingBody;
+use crate::connection::{HttpConnection, Progress};
 use crate::host::{HostNames, check_host};
 use net::{Client, ConnectionEnd, ConnectionHandler, Conversation};
 
@@ -36,9 +37,10 @@ pub struct HttpLimits {
     /// For all of a connection, which then has one request. `None`: it has any number of them.
     pub whole: Option<Duration>,
     /// For the rest of a running request when the server stops, or when another client needs the place of a connection
-    /// with many requests.
+    /// that has had an admitted request.
     pub rest: Duration,
-    /// The same when another client needs the place, and the connection has had no admitted request.
+    /// The same when another client needs the place, and the connection has had no admitted request. A request that has
+    /// not arrived completely then gets no time at all: half-open requests must not keep others out.
     pub rest_unadmitted: Duration,
 }
 
@@ -53,7 +55,7 @@ impl HttpLimits {
     /// without a reply.
     pub fn of_one(head_bytes_max: usize, whole: Duration) -> HttpLimits {
         let none = Duration::ZERO;
-        HttpLimits { head_bytes_max, head: None, whole: Some(whole), rest: none, rest_unadmitted: none }
+        HttpLimits { head_bytes_max, head: None, whole: Some(whole), rest: none, rest_unadmitted: whole }
     }
 }
 
@@ -79,7 +81,8 @@ impl HttpService {
         let (routes, of_request) = (TowerToHyperService::new(self.routes), connection.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(of_request.clone());
-            routes.call(request)
+            let connection = of_request.clone();
+            routes.call(request.map(|body| ArrivingBody::new(body, connection)))
         });
         let mut conversation = std::pin::pin!(
             http1::Builder::new()
@@ -99,8 +102,12 @@ impl HttpService {
                 return Ok(());
             }
             () = shutdown.requested() => rest,
-            // Another client needs the place. A connection for one request ends soon without being asked.
-            _ = place.close_request().asked(), if whole.is_none() => if connection.is_admitted() { rest } else { rest_unadmitted },
+            // Another client needs the place.
+            _ = place.close_request().asked() => match connection.progress() {
+                Progress::Arriving => Duration::ZERO,
+                Progress::Arrived => rest_unadmitted,
+                Progress::Admitted => rest,
+            },
         };
         // A request that runs is still answered.
         conversation.as_mut().graceful_shutdown();

@@ -20,7 +20,7 @@ use super::routes::routes;
 use crate::limits::{CONTROL_REQUEST_S, CONTROL_SILENCE_S};
 use base::util::Password;
 use net::limits::STATUS_REQUEST_BYTES_MAX;
-use web::{AccessToken, HostNames, HttpLimits, HttpService, HttpTimes, NEEDS_TOKEN};
+use web::{AccessToken, HostNames, HttpConnection, HttpLimits, HttpService, HttpTimes, NEEDS_TOKEN};
 
 /// The time limits of the control port.
 pub const CONTROL_TIMES: HttpTimes = HttpTimes {
@@ -53,6 +53,9 @@ async fn check_sender(
     if request.headers().contains_key(ORIGIN) {
         let why = "a web page must not control this server: send the request without the header Origin";
         return Err(ControlError::new(ErrorKind::Forbidden, why));
+    }
+    if let Some(connection) = request.extensions().get::<HttpConnection>() {
+        connection.admit();
     }
     Ok(next.run(request).await)
 }
