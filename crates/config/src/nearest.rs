@@ -11,7 +11,7 @@ const PREFIX_BYTES_MIN: usize = 3;
 /// Returns the candidate that `given` most likely misspells: at most one letter in three is wrong, missing, added or
 /// swapped with its neighbour. If there is none, returns the shortest candidate that begins with `given`, such as
 /// `TimeUUIDType` for `TimeUUID`. Letter case is ignored.
-pub(crate) fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if given.len() > NAME_BYTES_MAX {
         return None;
     }

@@ -148,6 +148,33 @@ fn errors_have_a_status_and_a_sentence() {
 }
 
 #[test]
+fn names_in_paths_are_decoded() {
+    let double = Double::start();
+    let mut control = double.client();
+    let taken = super::done(&mut control, "PUT", "/snapshots/a%2Db", "");
+    assert_eq!(taken["name"], "a-b");
+    assert_eq!(super::done(&mut control, "DELETE", "/snapshots/a-b", "")["deleted"], "a-b");
+    super::done(&mut control, "PUT", "/sandboxes/c%2Dd", "{}");
+    let clock = super::done(&mut control, "GET", "/sandboxes/c-d/clock", "");
+    assert_eq!(super::done(&mut control, "GET", "/sandboxes/c%2Dd/clock", "")["frozen"], clock["frozen"]);
+    for path in ["/snapshots/%FF", "/snapshots/a%FFb", "/sandboxes/%FF"] {
+        let (status, error) = refused(&mut control, "PUT", path, "");
+        assert_eq!(
+            (status, &*error),
+            (
+                400,
+                "a name in the path is not UTF-8: use letters, digits, hyphens, underscores and full stops"
+            ),
+            "{path}"
+        );
+    }
+    // An encoded slash does not divide the path, and a name has none.
+    let (status, error) = refused(&mut control, "PUT", "/snapshots/a%2Fb", "");
+    assert!(status == 400 && error.starts_with("a snapshot's name has "), "{error}");
+    double.server.stop();
+}
+
+#[test]
 fn the_control_port_requires_its_token() {
     let directory = tempfile::tempdir().unwrap();
     let token = "0123456789abcdef-0123456789";
