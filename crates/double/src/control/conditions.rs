@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::error::ControlError;
 use base::compat::features::ConsistencyLevel;
-use config::nearest;
+use config::suggestion;
 use db::faults::Condition;
 use server::thrift::request_slots;
 
@@ -34,8 +34,8 @@ fn check_known(
     if known.iter().any(|name| name.eq_ignore_ascii_case(given)) {
         return Ok(());
     }
-    let meant = nearest(given, known.iter().copied()).map(|meant| format!("; did you mean {meant:?}?"));
-    let which = meant.unwrap_or_else(|| format!(": {which}"));
+    let meant = suggestion(given, known.iter().copied());
+    let which = if meant.is_empty() { format!(": {which}") } else { meant };
     Err(ControlError::invalid(format!("no request has the {what} {given:?}{which}")))
 }
 
@@ -60,7 +60,7 @@ mod tests {
         }
         assert_eq!(
             check(r#"{"method": "get_slices"}"#),
-            r#"no request has the method "get_slices"; did you mean "get_slice"?"#
+            r#"no request has the method "get_slices"; did you mean get_slice?"#
         );
         assert_eq!(
             check(r#"{"method": "SELECT"}"#),
@@ -68,7 +68,7 @@ mod tests {
         );
         assert_eq!(
             check(r#"{"consistency": "quorom"}"#),
-            r#"no request has the consistency "quorom"; did you mean "QUORUM"?"#
+            r#"no request has the consistency "quorom"; did you mean QUORUM?"#
         );
         assert!(check(r#"{"consistency": "most"}"#).contains(": use ALL, ANY, DCQUORUM, "));
     }
