@@ -11,7 +11,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::csrf::{CSRF_HEADER, CsrfField};
-use super::failure::AdminError;
+use super::failure::{AdminError, in_page};
+use super::page::Frame;
 use super::pages::login;
 use super::session::SessionId;
 use super::state::AdminState;
@@ -58,8 +59,12 @@ pub(crate) async fn admit(
     let may_change = state.console.settings.may_change;
     let (csrf, has_control) = (state.csrf.token(&cookie), state.control.is_some());
     let visitor = Visitor { user: sender.user, csrf, session, may_change, has_control, connection };
+    let frame = wants_page(request.headers()).then(|| Frame::new(&visitor, "", ""));
     request.extensions_mut().insert(visitor);
     let mut reply = next.run(request).await;
+    if let Some(frame) = frame {
+        reply = in_page(reply, frame);
+    }
     if let Some(cookie) = new_cookie {
         reply.headers_mut().append(header::SET_COOKIE, cookie);
     }
