@@ -32,7 +32,7 @@ fn write_pages(command: &Command, directory: &Path) -> io::Result<()> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let page = clap_mangen::Man::new(command.clone())
         .title(name.to_uppercase())
-        .date(version::date().unwrap_or_default())
+        .date(version::date().unwrap_or("undated"))
         .source(format!("thriftstore {}", version::SHORT))
         .manual("thriftstore");
     let mut text = Vec::new();
@@ -83,7 +83,7 @@ mod tests {
         let pages = directory.path().join("share/man/man1");
         man(&ManArgs { directory: pages.clone() }).unwrap();
         let page = fs::read_to_string(pages.join("thriftstore-serve.1")).unwrap();
-        assert!(page.contains(".TH THRIFTSTORE\\-SERVE 1 "), "{page}");
+        assert!(page.contains(".TH THRIFTSTORE-SERVE 1 "), "{page}");
         assert!(page.contains("[\\fB\\-\\-data\\-dir\\fR \\fIDIR\\fR]"), "{page}");
         assert!(page.contains("[\\fB\\-\\-ephemeral\\fR]"), "{page}");
     }

@@ -109,7 +109,10 @@ fn command() -> clap::Command {
 
 /// Parses the arguments of the process. Prints help or an error, and ends the process, if there is nothing to run.
 fn parse() -> Cli {
-    let matches = command().try_get_matches().unwrap_or_else(|error| tips::with_tip(error).exit());
+    let matches = command().try_get_matches().unwrap_or_else(|error| {
+        let command = std::env::args_os().nth(1);
+        tips::with_tip(error, command.as_deref().and_then(std::ffi::OsStr::to_str)).exit()
+    });
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command()).exit())
 }
 

@@ -22,15 +22,15 @@ const TIPS: [(&[&str], &str); 12] = [
     (&["verify", "check"], "thriftstore doctor looks for problems; doctor --verify DIR reads every byte"),
 ];
 
-/// Adds the tip for an unknown option or command that other servers and tools have.
-pub(super) fn with_tip(mut error: Error) -> Error {
+/// Adds the tip for an unknown option or command that other servers and tools have. Options are those of `serve`; the
+/// command is the first word after the program's name.
+pub(super) fn with_tip(mut error: Error, command: Option<&str>) -> Error {
     let unknown = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
     let given = unknown.into_iter().find_map(|kind| match error.get(kind) {
         Some(ContextValue::String(given)) => Some(given.clone()),
         _ => None,
     });
-    let is_of_serve = error.get(ContextKind::Usage).is_none_or(|usage| usage.to_string().contains(" serve "));
-    let given = given.filter(|given| !given.starts_with('-') || is_of_serve);
+    let given = given.filter(|given| !given.starts_with('-') || command == Some("serve"));
     let is_given = |words: &[&str]| given.as_deref().is_some_and(|given| words.contains(&given));
     if let Some((_, tip)) = TIPS.iter().find(|(words, _)| is_given(words)) {
         // The name that clap finds similar is of something else.
@@ -47,7 +47,8 @@ mod tests {
     use crate::cli::command;
 
     fn message(line: &str) -> String {
-        with_tip(command().try_get_matches_from(line.split(' ')).unwrap_err()).render().to_string()
+        let error = command().try_get_matches_from(line.split(' ')).unwrap_err();
+        with_tip(error, line.split(' ').nth(1)).render().to_string()
     }
 
     #[test]
