@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
-use super::http_port::{HttpPort, host_of, is_loopback};
+use super::http_port::{HttpPort, is_loopback};
 use base::util::meter::RequestLimits;
 use console::metrics::ServerReadings;
 use console::{
-    ADMIN_TIMES, AdminAccess, AdminParts, AdminState, ConsoleSettings, HostNames, Served, StatusPage,
-    admin_service,
+    ADMIN_TIMES, AdminAccess, AdminParts, AdminState, ConsoleSettings, Served, StatusPage, admin_service,
 };
 use db::Database;
 use double::control::Control;
-use web::HttpService;
+use web::{HostNames, HttpService};
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Console and metrics")]
@@ -83,12 +82,11 @@ impl AdminArgs {
 
     /// Checks the options. `is_in_memory`: the data ends with the server.
     pub(super) fn options(&self, needs_login: bool, is_in_memory: bool) -> Result<AdminOptions, String> {
-        let port = HttpPort { option: "--admin", name: "admin server" };
+        let port = HttpPort { option: "--admin", host_option: "--admin-host", name: "admin server" };
         // The users of the database are enough.
         let checked = self.address().filter(|_| !needs_login);
         let token = port.token(checked, self.token_file.as_deref())?;
-        let host = self.address().map(|address| host_of(address).to_owned());
-        let hosts = HostNames::new(self.hosts.iter().cloned().chain(host));
+        let hosts = port.hosts(self.address(), &self.hosts);
         let may_encrypt = self.address().is_some_and(|address| !is_loopback(address));
         let may_change = self.changes.map_or(is_in_memory, |changes| changes == OnOff::On);
         let access = AdminAccess::new(token, needs_login);
@@ -113,8 +111,8 @@ impl AdminOptions {
         }
         let console = ConsoleSettings { limits, compat: served.compat, may_change };
         let database = database.clone();
-        let parts = AdminParts { database, status, access, hosts, served, control, server, console };
-        admin_service(&Arc::new(AdminState::new(parts)), ADMIN_TIMES)
+        let parts = AdminParts { database, status, access, served, control, server, console };
+        admin_service(&Arc::new(AdminState::new(parts)), hosts, ADMIN_TIMES)
     }
 }
 

@@ -6,6 +6,7 @@ use clap::Args;
 use super::data::{self, DataArgs, OpenedData};
 use base::marshal::{AbstractType, BytesType, Types};
 use base::util::output::print_text;
+use config::suggestion;
 use cql_syntax::TableName;
 
 #[derive(Debug, Args)]
@@ -34,7 +35,7 @@ pub(super) fn cells(args: &CellsArgs, types: &Types) -> Result<(), String> {
 async fn row_of(args: &CellsArgs, data: &OpenedData) -> Result<String, String> {
     let state = data.state();
     let name = TableName { keyspace: Some(args.keyspace_name.clone()), name: args.table.clone() };
-    let table = state.table(&name).map_err(|error| error.to_string())?;
+    let table = state.table(&name).map_err(|error| format!("{error}{}", meant(args, data)))?;
     let key: Bytes = match (args.key.strip_prefix("0x"), &table.cf.key_validator) {
         (Some(hex), _) => bytes_of(hex).ok_or_else(|| format!("{} is not hex", args.key))?,
         (None, Some(class)) if class.class_name() != BytesType.class_name() => class
@@ -46,6 +47,15 @@ async fn row_of(args: &CellsArgs, data: &OpenedData) -> Result<String, String> {
         (None, _) => args.key.clone().into(),
     };
     cql::stored_row(&state, &name, &key).await.map_err(|error| error.to_string())
+}
+
+/// Returns the keyspace or column family that was probably meant, as the end of a message.
+fn meant(args: &CellsArgs, data: &Data) -> String {
+    let catalog = data.database.catalog();
+    match catalog.keyspace(&args.keyspace_name) {
+        None => suggestion(&args.keyspace_name, catalog.keyspaces.keys().map(String::as_str)),
+        Some(keyspace) => suggestion(&args.table, keyspace.column_families.keys().map(String::as_str)),
+    }
 }
 
 /// Returns the bytes of a text in hex; `None` if it is not hex.

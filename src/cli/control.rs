@@ -16,7 +16,7 @@ use double::control::{
     CONTROL_TIMES, Control, ControlError, LoadBody, Sandboxes, SnapshotLimits, control_service, load,
 };
 use transfer::endpoint::Location;
-use web::HttpService;
+use web::{HostNames, HttpService};
 
 /// The options of the control port.
 #[derive(Debug, Default, Args)]
@@ -38,6 +38,16 @@ pub(super) struct ControlArgs {
         hide_short_help = true
     )]
     token_file: Option<PathBuf>,
+    /// A name under which clients reach the control port, besides addresses, localhost and the host of --control; may be
+    /// given several times
+    #[arg(
+        id = "control_host",
+        long = "control-host",
+        value_name = "NAME",
+        requires = "control_address",
+        hide_short_help = true
+    )]
+    hosts: Vec<String>,
     /// Load data at the start; needs --ephemeral
     ///
     /// FILE.cql, FILE.cli, FILE.json, a data directory or thrift:HOST:PORT. FILE.cql has statements, FILE.cli or FILE.txt
@@ -51,6 +61,7 @@ pub(super) struct ControlArgs {
 /// The checked options of the control port.
 pub(super) struct ControlOptions {
     token: Option<Password>,
+    hosts: HostNames,
 }
 
 impl ControlArgs {
@@ -69,9 +80,10 @@ impl ControlArgs {
                  --ephemeral, or remove --control"
             ));
         }
-        let port = HttpPort { option: "--control", name: "control port" };
+        let port = HttpPort { option: "--control", host_option: "--control-host", name: "control port" };
         let token = port.token(Some(address), self.token_file.as_deref())?;
-        Ok(Some(ControlOptions { token }))
+        let hosts = port.hosts(Some(address), &self.hosts);
+        Ok(Some(ControlOptions { token, hosts }))
     }
 
     /// Loads the data of `--load`.
@@ -158,6 +170,6 @@ impl ControlOptions {
 
     /// Makes the service of the control port.
     pub(super) fn service(self, control: &Arc<Control>) -> HttpService {
-        control_service(control, self.token, CONTROL_TIMES)
+        control_service(control, self.token, self.hosts, CONTROL_TIMES)
     }
 }

@@ -224,7 +224,7 @@ impl ClockSubcommand {
 
 /// Sends the request, and prints the reply.
 pub(super) fn control(args: &ControlCommandArgs) -> Result<(), String> {
-    let port = HttpPort { option: "--control", name: "control port" };
+    let port = HttpPort { option: "--control", host_option: "--control-host", name: "control port" };
     let token = port.token(None, args.token_file.as_deref())?;
     let mut request = args.request.http()?;
     if let Some(sandbox) = &args.sandbox {

@@ -5,12 +5,15 @@ use std::path::Path;
 
 use base::util::limits::STATUS_TOKEN_BYTES_MIN;
 use base::util::{Password, password_of};
+use web::HostNames;
 
 /// A port that speaks HTTP, as errors name it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HttpPort {
     /// The option with its address; the option with its token is the same with `-token-file`.
     pub option: &'static str,
+    /// The option with a name under which clients reach it.
+    pub host_option: &'static str,
     pub name: &'static str,
 }
 
@@ -24,7 +27,7 @@ impl HttpPort {
         address: Option<&str>,
         file: Option<&Path>,
     ) -> Result<Option<Password>, String> {
-        let HttpPort { option, name } = self;
+        let HttpPort { option, name, .. } = self;
         match (file, address) {
             (Some(file), _) => {
                 let token = password_of(&format!("the token of the {name}"), file)?;
@@ -45,11 +48,12 @@ impl HttpPort {
             (None, _) => Ok(None),
         }
     }
-}
 
-/// Returns the host of `HOST:PORT`.
-pub(super) fn host_of(address: &str) -> &str {
-    address.rsplit_once(':').map_or(address, |(host, _)| host)
+    /// Returns the names under which clients reach the port: the host of its address, `HOST:PORT`, and the given names.
+    pub(super) fn hosts(&self, address: Option<&str>, names: &[String]) -> HostNames {
+        let host = address.and_then(|address| address.rsplit_once(':')).map(|(host, _)| host.to_owned());
+        HostNames::new(self.host_option, host.into_iter().chain(names.iter().cloned()))
+    }
 }
 
 /// Returns whether only this machine reaches an address. An address that cannot be resolved is an error later, when it

@@ -11,11 +11,12 @@ use console::metrics::ServerReadings;
 use console::{Served, StatusPage};
 use db::{Authenticator, Database};
 use double::control::Sandboxes;
-use web::HttpService;
+use web::{HostNames, HttpService};
 
 /// The checked options of the ports.
 pub(super) struct HttpOptions {
     status_token: Option<Password>,
+    status_hosts: HostNames,
     control: Option<ControlOptions>,
     admin: AdminOptions,
 }
@@ -41,6 +42,7 @@ impl HttpOptions {
     ) -> Result<HttpOptions, String> {
         Ok(HttpOptions {
             status_token: status.token()?,
+            status_hosts: status.hosts(),
             control: control.options(is_in_memory)?,
             admin: admin.options(authenticator.requires_login(), is_in_memory)?,
         })
@@ -56,7 +58,7 @@ impl HttpOptions {
         server: ServerReadings,
         limits: RequestLimits,
     ) -> Result<HttpServices, String> {
-        let HttpOptions { status_token, control, admin } = self;
+        let HttpOptions { status_token, status_hosts, control, admin } = self;
         let page = StatusPage::new(database.clone(), place);
         let (controlled, control) = match control {
             Some(options) => {
@@ -67,6 +69,6 @@ impl HttpOptions {
         };
         let may_encrypt_admin = admin.may_encrypt;
         let admin = admin.service(database, page.clone(), controlled, served, server, limits);
-        Ok(HttpServices { status: page.port(status_token), control, admin, may_encrypt_admin })
+        Ok(HttpServices { status: page.port(status_token, status_hosts), control, admin, may_encrypt_admin })
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use indicatif::HumanBytes;
 
-use super::import_report::counted;
 use base::marshal::timestamp_text;
+use base::util::counted;
 use base::util::output::print_line;
 use transfer::import::{
     FamilyName, FamilySummary, FoundSchema, Inventory, LeftOut, SourcePartitioner, Summary,
@@ -82,8 +82,9 @@ fn lines_of_schema(inventory: &Inventory, schema: &FoundSchema, config: Option<&
         return vec![format!("schema       not in system tables; {from}")];
     };
     let families = schema.families();
-    let (keyspaces, count) = (schema.keyspace_count(), families.len());
-    let mut lines = vec![format!("schema       {source}: {keyspaces} keyspaces, {count} column families")];
+    let keyspaces = counted(schema.keyspace_count() as u64, "keyspace");
+    let count = counted(families.len() as u64, "column family");
+    let mut lines = vec![format!("schema       {source}: {keyspaces}, {count}")];
     let is_unknown = |name: &&FamilyName| !families.contains(name) && !schema.views.contains(name);
     let unknown = inventory.families.keys().filter(is_unknown);
     lines.extend(unknown.map(|name| format!("             missing: the definition of {name}")));

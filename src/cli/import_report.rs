@@ -6,6 +6,7 @@
 use indicatif::HumanBytes;
 
 use super::import_found::shown_times;
+use base::util::counted;
 use base::util::output::{print_line, report_line};
 use transfer::import::{FamilySummary, Inventory, Summary, UnfoundWrites, Verified};
 
@@ -152,9 +153,4 @@ fn shown(family: &FamilySummary) -> String {
         .map_or_else(String::new, |(first, last)| format!(", written {}", shown_times(first, last)));
     let (rows, cells) = (counted(*rows, "row"), counted(*cells, "cell"));
     format!("{source}, {rows}, {cells}, {}{times}", counted(*tombstones, "tombstone"))
-}
-
-/// Returns a number with its noun.
-pub(super) fn counted(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

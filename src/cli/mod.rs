@@ -46,6 +46,7 @@ mod sstable_types;
 mod status;
 mod stopping;
 mod store;
+mod tips;
 mod tls;
 mod traffic;
 mod version;
@@ -108,7 +109,10 @@ fn command() -> clap::Command {
 
 /// Parses the arguments of the process. Prints help or an error, and ends the process, if there is nothing to run.
 fn parse() -> Cli {
-    let matches = command().get_matches();
+    let matches = command().try_get_matches().unwrap_or_else(|error| {
+        let command = std::env::args_os().nth(1);
+        tips::with_tip(error, command.as_deref().and_then(std::ffi::OsStr::to_str)).exit()
+    });
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command()).exit())
 }
 

@@ -226,7 +226,8 @@ async fn load_schema(database: &Arc<Database>, is_gateway: bool) -> Result<(), S
 fn log_schema(database: &Database) {
     let catalog = database.catalog();
     let names: Vec<&str> = catalog.keyspaces.keys().map(String::as_str).collect();
-    tracing::info!("{} keyspaces: {}", names.len(), listed(&names, LOGGED_KEYSPACES_MAX));
+    let plural = if names.len() == 1 { "" } else { "s" };
+    tracing::info!("{} keyspace{plural}: {}", names.len(), listed(&names, LOGGED_KEYSPACES_MAX));
     let undefined = database.store().status().undefined;
     if !undefined.is_empty() {
         tracing::warn!(

@@ -64,6 +64,10 @@ pub(super) struct ShadowArgs {
     /// A file whose first line is the token of requests to the HTTP port, as in `Authorization: Bearer TOKEN`
     #[arg(long, value_name = "FILE", requires = "http")]
     http_token_file: Option<std::path::PathBuf>,
+    /// A name under which browsers reach the HTTP port, besides addresses, localhost and the host of --http; may be given
+    /// several times
+    #[arg(long, value_name = "NAME", requires = "http")]
+    http_host: Vec<String>,
     #[command(flatten)]
     tls: TlsArgs,
     #[command(flatten)]
@@ -156,12 +160,13 @@ fn start(args: &ShadowArgs, queue: &TapQueue, state: &Arc<ShadowState>) -> Resul
 
 /// Serves the HTTP port, if there is one.
 fn serve_page(args: &ShadowArgs, state: &Arc<ShadowState>, admission: Admission) -> Result<(), String> {
-    let port = HttpPort { option: "--http", name: "HTTP port" };
+    let port = HttpPort { option: "--http", host_option: "--http-host", name: "HTTP port" };
     let token = port.token(args.http.as_deref(), args.http_token_file.as_deref())?;
     let Some(address) = &args.http else { return Ok(()) };
     let listener = Listener::bind(address).map_err(|error| error.to_string())?;
     print_line!("the report so far is at http://{}/", listener.address);
-    listener.start(shadow_page(state.clone(), token), admission);
+    let hosts = port.hosts(Some(address), &args.http_host);
+    listener.start(shadow_page(state.clone(), token, hosts), admission);
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::http_port::HttpPort;
 use base::util::Password;
+use web::HostNames;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Status port")]
@@ -17,13 +18,29 @@ pub(super) struct StatusArgs {
     /// A file whose first line is the token of requests to the status port, as in `Authorization: Bearer TOKEN`
     #[arg(long = "status-token-file", value_name = "FILE", requires = "address", hide_short_help = true)]
     token_file: Option<PathBuf>,
+    /// A name under which clients reach the status port, besides addresses, localhost and the host of --status; may be
+    /// given several times
+    #[arg(
+        id = "status_host",
+        long = "status-host",
+        value_name = "NAME",
+        requires = "address",
+        hide_short_help = true
+    )]
+    hosts: Vec<String>,
 }
+
+const PORT: HttpPort = HttpPort { option: "--status", host_option: "--status-host", name: "status port" };
 
 impl StatusArgs {
     /// Returns the token that requests must have; `None` if all requests from this machine are accepted.
     pub(super) fn token(&self) -> Result<Option<Password>, String> {
-        let port = HttpPort { option: "--status", name: "status port" };
-        port.token(self.address.as_deref(), self.token_file.as_deref())
+        PORT.token(self.address.as_deref(), self.token_file.as_deref())
+    }
+
+    /// Returns the names under which clients reach the port.
+    pub(super) fn hosts(&self) -> HostNames {
+        PORT.hosts(self.address.as_deref(), &self.hosts)
     }
 }
 
@@ -34,7 +51,7 @@ mod tests {
     use super::*;
 
     fn args(address: &str, token_file: Option<PathBuf>) -> StatusArgs {
-        StatusArgs { address: Some(address.to_owned()), token_file }
+        StatusArgs { address: Some(address.to_owned()), token_file, hosts: Vec::new() }
     }
 
     #[test]

@@ -22,6 +22,12 @@ pub(super) fn long() -> String {
     )
 }
 
+/// Returns the date of the commit, such as 2026-11-25; `None` in a build without a commit.
+pub(super) fn date() -> Option<&'static str> {
+    let (_, date) = env!("THRIFTSTORE_COMMIT").split_once(", ")?;
+    date.get(..10).filter(|date| date.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'))
+}
+
 /// Returns the optional features of the build.
 fn features() -> String {
     let features = [

@@ -12,14 +12,14 @@ use base::util::meter::RequestLimits;
 use bytes::Bytes;
 use console::metrics::ServerReadings;
 use console::{
-    ADMIN_TIMES, AdminAccess, AdminParts, AdminState, ConsoleSettings, HostNames, Served, StatusPage,
-    admin_service,
+    ADMIN_TIMES, AdminAccess, AdminParts, AdminState, ConsoleSettings, Served, StatusPage, admin_service,
 };
 use db::Database;
 use net::{Admission, Listener, Shutdown};
 use server::thrift::Compat;
 use store::{RemoteOutcome, RemoteRows};
 use tokio::runtime::Runtime;
+use web::HostNames;
 
 use super::remote_support::Cluster;
 use super::requests;
@@ -55,14 +55,17 @@ impl Console {
             status: StatusPage::new(database.clone(), "a cluster"),
             database,
             access: AdminAccess::new(None, false),
-            hosts: HostNames::new(Vec::new()),
             served,
             control: None,
             server: ServerReadings::new(Admission::new(admission()), limits.memory.clone()),
             console: ConsoleSettings { limits, compat, may_change: true },
         };
-        let (address, service) =
-            (listener.address, admin_service(&Arc::new(AdminState::new(parts)), ADMIN_TIMES));
+        let address = listener.address;
+        let service = admin_service(
+            &Arc::new(AdminState::new(parts)),
+            HostNames::new("--admin-host", None),
+            ADMIN_TIMES,
+        );
         let _entered = runtime.enter();
         listener.start(service, Admission::for_admin(admission()));
         Console { address, _shutdown: shutdown }

@@ -17,6 +17,7 @@ mod cql_tools;
 mod doctor;
 mod first;
 mod generations;
+mod http_ports;
 mod life;
 mod logins;
 mod native;

@@ -171,7 +171,7 @@ fn a_restart_only_warns_of_undefined_column_families() {
 fn status_line(address: SocketAddr, path: &str, more: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: a\r\n{more}\r\n").as_bytes()).unwrap();
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{more}\r\n").as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer.lines().next().unwrap_or_default().to_owned()

@@ -17,6 +17,7 @@ use net::{Admission, Listener, Shutdown};
 use store::{Store, StoreStatus};
 use support::client::PATIENCE;
 use support::server::{Server, storage_conf};
+use web::HostNames;
 
 /// Sends a request and reads until the server closes the connection.
 fn exchange(address: SocketAddr, request: &[u8]) -> String {
@@ -110,7 +111,10 @@ fn a_store_that_refuses_writes_is_unhealthy() {
     let address = runtime.block_on(async {
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.address;
-        listener.start(StatusPage::new(database, "here").port(None), admission);
+        listener.start(
+            StatusPage::new(database, "here").port(None, HostNames::new("--status-host", None)),
+            admission,
+        );
         address
     });
     assert!(get(address, "/health").starts_with("HTTP/1.1 200 OK\r\n"));

@@ -46,7 +46,7 @@ impl Drop for Shadow {
 impl Shadow {
     fn start(primary: SocketAddr, candidate: SocketAddr, more: &[&str]) -> Shadow {
         let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
-        command.args(["shadow", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
+        command.args(["shadow", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--http-host", "shadow"]);
         command.args(["--primary", &primary.to_string(), "--candidate", &candidate.to_string()]);
         command.args(more).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
@@ -67,8 +67,13 @@ impl Shadow {
 
     /// Returns the status line and the body of a reply of the HTTP port.
     fn get(&self, path: &str) -> (String, String) {
+        self.get_as("shadow", path)
+    }
+
+    /// The same for a client that reaches the port under this name.
+    fn get_as(&self, host: &str, path: &str) -> (String, String) {
         let mut stream = TcpStream::connect(self.page).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: shadow\r\n\r\n").unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
         let mut reply = String::new();
         stream.read_to_string(&mut reply).unwrap();
         let (head, body) = reply.split_once("\r\n\r\n").unwrap();
@@ -143,6 +148,8 @@ fn equal_servers_have_no_differences() {
     assert!(shadow.get("/").1.contains("No differences in 41 calls"));
     assert!(shadow.get("/status.json").1.contains("\"compared\":41"));
     assert!(shadow.get("/nowhere").0.contains("404"));
+    assert!(shadow.get_as("localhost", "/").0.contains("200"));
+    assert!(shadow.get_as("evil.example", "/").0.contains("421"));
     let (is_success, printed) = shadow.stop();
     assert!(is_success && printed.contains("No differences in 41 calls"), "{printed}");
 }

@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import os
 import sys
 import time
 
@@ -12,7 +13,7 @@ from thrift.Thrift import TException
 from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport, TFramedTransport, TTransportException
 
-from .blog import Blog
+from .blog import Blog, NotOfTheBlog
 from .commands import OPERANDS, Commands, Failure
 
 USAGE = """blog [--host HOST] [--port PORT] [--framed] [--time SECONDS] COMMAND
@@ -60,8 +61,11 @@ def main():
     options, command, operands = arguments()
     try:
         commands = Commands(Blog(connect(options)), now=int(options.time * 1000))
-        print(getattr(commands, command)(*operands))
-    except Failure as failure:
+        print(getattr(commands, command)(*operands), flush=True)
+    except BrokenPipeError:
+        # The reader has seen enough, as `head` does. Python must not write into the pipe again at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (Failure, NotOfTheBlog) as failure:
         sys.exit(f"blog: {failure}")
     except InvalidRequestException as refusal:
         sys.exit(f"blog: the server refused: {refusal.why}")

@@ -42,6 +42,10 @@ class Comment:
     time: int
 
 
+class NotOfTheBlog(Exception):
+    """A row that another application has written: a column of the blog is missing."""
+
+
 class Blog:
     """What the pages need, on top of a generated Cassandra client."""
 
@@ -82,7 +86,7 @@ class Blog:
         """Returns the entries of these slugs in this order, without those that do not exist."""
         parent = ColumnParent("BlogEntries")
         rows = self.client.multiget_slice(KEYSPACE, slugs, parent, first(100), ONE)
-        return [post_of(fields_of(rows[slug])) for slug in slugs if rows[slug]]
+        return [post_of(slug, fields_of(rows[slug])) for slug in slugs if rows[slug]]
 
     # TaggedPosts: one row per tag, and one for every post. Names are time UUIDs, values are slugs.
 
@@ -112,7 +116,7 @@ class Blog:
 
     def comments(self, slug):
         """Returns the comments, oldest first."""
-        return [comment_of(entry.super_column) for entry in self._slice("Comments", slug, first(100))]
+        return [comment_of(slug, entry.super_column) for entry in self._slice("Comments", slug, first(100))]
 
     def _slice(self, column_family, key, predicate):
         return self.client.get_slice(KEYSPACE, key, ColumnParent(column_family), predicate, ONE)
@@ -147,13 +151,21 @@ def decoded(columns):
     return {column.name.decode(): column.value.decode() for column in columns}
 
 
-def post_of(fields):
+def required(fields, names, row):
+    missing = [name for name in names if name not in fields]
+    if missing:
+        raise NotOfTheBlog(f"the {row} has no column {', '.join(missing)}: this program has not written it")
+
+
+def post_of(slug, fields):
+    required(fields, ["slug", "title", "body", "author", "tags", "pubDate"], f"row {slug!r} of BlogEntries")
     tags = fields["tags"].split(",") if fields["tags"] else []
     time = int(fields["pubDate"]) * 1000
     return Post(fields["slug"], fields["title"], fields["body"], fields["author"], tags, time)
 
 
-def comment_of(super_column):
+def comment_of(slug, super_column):
     fields = decoded(super_column.columns)
+    required(fields, ["commenter", "email", "comment", "commentTime"], f"super column in row {slug!r} of Comments")
     time = int(fields["commentTime"]) * 1000
     return Comment(fields["commenter"], fields["email"], fields["comment"], time)

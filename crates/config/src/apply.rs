@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::characters::CodePoint;
 use super::mistake::Mistake;
-use super::nearest::nearest;
+use super::nearest::suggestion;
 use super::reading::ConfigReader;
 use super::setting::{ConfigSetting, NameKind, SettingEffect, SettingName, SettingParts, find, names};
 use super::source::TextSpan;
@@ -113,6 +113,7 @@ pub(crate) fn apply_children<T>(
     node: &XmlNode,
     reading: &mut ConfigReader<'_>,
 ) {
+    warn_of_text(node, reading);
     let mut first_lines = BTreeMap::new();
     for child in &node.children {
         let name = child.name.value.as_str();
@@ -144,6 +145,17 @@ pub(crate) fn apply_children<T>(
             unknown(&grandchild.name, "element", std::iter::empty(), reading);
         }
     }
+}
+
+/// Warns of text between the children of an element, which is ignored as in old servers. Often it is an element that was
+/// copied from the source of a web page.
+pub(crate) fn warn_of_text(node: &XmlNode, reading: &mut ConfigReader<'_>) {
+    if !node.has_text() {
+        return;
+    }
+    let (parent, text) = (&node.name.value, node.text.value.trim());
+    let why = if text.contains('<') { ": an element begins with <, not with &lt;" } else { "" };
+    reading.warn(node.text.span, || format!("text in <{parent}> is ignored{why}"));
 }
 
 /// Applies all attributes of an element.
@@ -243,11 +255,7 @@ pub(crate) fn unknown<'k>(
 
 /// Returns a hint for an unknown name: the nearest known name, or the parent of the element.
 fn hint<'k>(given: &str, known: impl Iterator<Item = &'k str>, parent: Option<&str>) -> String {
-    match (nearest(given, known), parent) {
-        (_, Some(parent)) => format!("; it belongs {parent}"),
-        (Some(meant), None) => format!("; did you mean {meant}?"),
-        (None, None) => String::new(),
-    }
+    parent.map_or_else(|| suggestion(given, known), |parent| format!("; it belongs {parent}"))
 }
 
 /// Returns the entry with a key.

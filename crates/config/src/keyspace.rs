@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::apply::{ConfigBlock, entry, map, unknown, wrong_shape};
+use super::apply::{ConfigBlock, entry, map, unknown, warn_of_text, wrong_shape};
 use super::column_family::{self, FAMILY};
 use super::draft::Draft;
 use super::mistake::{Mistake, UnknownName};
@@ -119,6 +119,7 @@ fn read_options(draft: &mut KeyspaceDraft, given: SettingParts<'_>, reading: &mu
 pub(crate) fn read_keyspaces(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
     match given {
         SettingParts::Element(node) => {
+            warn_of_text(node, reading);
             for child in &node.children {
                 if child.name.value == KEYSPACE {
                     read_keyspace(draft, ConfigBlock::Element(child), reading);

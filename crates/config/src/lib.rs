@@ -63,6 +63,7 @@ pub use encryption::ENCRYPTION_SETTINGS;
 pub use error::{ConfigError, ConfigErrors};
 pub use keyspace::KEYSPACE_SETTINGS;
 pub use load::{DEFAULT, DEFAULT_NAME, FILE_NAME, load, load_or_default, parse, parse_bytes};
+pub use nearest::{nearest, path_suggestion, suggestion};
 pub use note::Note;
 pub use releases::Releases;
 pub use replication::replication;

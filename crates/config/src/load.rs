@@ -12,6 +12,7 @@ use super::finish::Finisher;
 use super::home::parent_of;
 use super::keyspace::{self, KEYSPACE};
 use super::mistake::Mistake;
+use super::nearest::path_suggestion;
 use super::reading::ConfigReader;
 use super::server_settings::SETTINGS;
 use super::setting::{NameKind, find};
@@ -61,7 +62,8 @@ pub fn load(path: &Path, types: &Types) -> Result<Config, ConfigErrors> {
     match File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
         Ok(_) => parse_bytes(&bytes, &name, types),
         Err(error) => {
-            let mistake = Mistake::Unreadable { file: name, reason: error.to_string() };
+            let mistake =
+                Mistake::Unreadable { file: name, reason: format!("{error}{}", path_suggestion(path)) };
             Err(ConfigErrors::new(vec![ConfigError::without_place(mistake)]))
         }
     }

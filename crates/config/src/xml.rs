@@ -60,6 +60,8 @@ pub enum XmlMistake {
     Syntax(String),
     #[error("text outside of the root element")]
     TextOutsideRoot,
+    #[error("&lt; outside of the root element")]
+    EscapedTag,
     #[error("a DOCTYPE is not supported")]
     Doctype,
     #[error("unknown entity &{name};")]
@@ -100,6 +102,9 @@ impl XmlMistake {
             }
             XmlMistake::UnknownEntity { .. } => {
                 "only &amp; &lt; &gt; &quot; &apos; and &#...; are known; custom entities are never expanded"
+            }
+            XmlMistake::EscapedTag => {
+                "an element begins with <: text that was copied from the source of a web page has &lt; and &gt;"
             }
             XmlMistake::BareAmpersand => "write &amp; for &",
             XmlMistake::LessThanInAttribute { .. } => {

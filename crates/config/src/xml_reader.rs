@@ -238,6 +238,11 @@ impl XmlReader<'_> {
                 self.mistake(span, XmlMistake::BadCharacter { reference: name.to_owned() });
             }
             Ok(Some(letter)) => self.append(letter.encode_utf8(&mut [0; 4]), span),
+            Ok(None) if name == "lt" && self.open.is_empty() => {
+                if !self.mistakes.iter().any(|(_, mistake)| *mistake == XmlMistake::EscapedTag) {
+                    self.mistake(span, XmlMistake::EscapedTag);
+                }
+            }
             Ok(None) => match resolve_predefined_entity(name) {
                 Some(text) => self.append(text, span),
                 None => self.mistake(span, XmlMistake::UnknownEntity { name: name.to_owned() }),
@@ -261,7 +266,10 @@ impl XmlReader<'_> {
     fn append(&mut self, text: &str, span: TextSpan) {
         let blank = text.trim().is_empty();
         let Some(node) = self.open.last_mut() else {
-            let known = self.mistakes.iter().any(|(_, mistake)| *mistake == XmlMistake::TextOutsideRoot);
+            let known = self
+                .mistakes
+                .iter()
+                .any(|(_, mistake)| matches!(mistake, XmlMistake::TextOutsideRoot | XmlMistake::EscapedTag));
             if !blank && !known {
                 self.mistake(trimmed(self.text, span), XmlMistake::TextOutsideRoot);
             }

@@ -1,7 +1,10 @@
 //! Errors of requests to the admin server.
 
+use askama::Template;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+
+use super::page::{Frame, page_with};
 
 /// An error with its HTTP status and a sentence that says what happened and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,9 +54,26 @@ impl From<db::Error> for AdminError {
 }
 
 impl IntoResponse for AdminError {
-    /// Returns the error as text, which needs no page around it and cannot contain HTML.
+    /// Returns the error as text, which cannot contain HTML. The error is among the extensions of the reply, for
+    /// [`in_page`].
     fn into_response(self) -> Response {
         let kind = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
-        (self.status, kind, format!("{}\n", self.why)).into_response()
+        let mut reply = (self.status, kind, format!("{}\n", self.why)).into_response();
+        reply.extensions_mut().insert(self);
+        reply
     }
+}
+
+#[derive(Template)]
+#[template(path = "pages/failure.html")]
+struct FailurePage {
+    frame: Frame,
+    why: String,
+}
+
+/// Shows the error of a reply to a person in a page. Other replies stay as they are.
+pub(crate) fn in_page(reply: Response, mut frame: Frame) -> Response {
+    let Some(AdminError { status, why }) = reply.extensions().get().cloned() else { return reply };
+    status.canonical_reason().unwrap_or("Failed").clone_into(&mut frame.title);
+    page_with(&FailurePage { frame, why }, Some(status))
 }

@@ -1,4 +1,4 @@
-//! Checks each request before a handler runs: where it was sent to, who sends it, and whether another page forged it.
+//! Checks each request before a handler runs: who sends it, and whether another page forged it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,7 +11,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::csrf::{CSRF_HEADER, CsrfField};
-use super::failure::AdminError;
+use super::failure::{AdminError, in_page};
+use super::page::Frame;
 use super::pages::login;
 use super::session::SessionId;
 use super::state::AdminState;
@@ -22,18 +23,9 @@ use web::{HttpConnection, NEEDS_TOKEN};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// Refuses requests that name another server, and changes that a page of another server sends.
-pub(crate) async fn check_origin(
-    State(state): State<Arc<AdminState>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let headers = request.headers();
-    if !state.hosts.admit(headers) {
-        let why = "the header Host names another server: use an address, or start the server with --admin-host NAME";
-        return AdminError::new(StatusCode::MISDIRECTED_REQUEST, why).into_response();
-    }
-    if !is_safe(request.method()) && !is_same_origin(headers) {
+/// Refuses changes that a page of another server sends.
+pub(crate) async fn check_origin(request: Request, next: Next) -> Response {
+    if !is_safe(request.method()) && !is_same_origin(request.headers()) {
         return AdminError::forbidden("a page of another server must not change anything here")
             .into_response();
     }
@@ -67,8 +59,12 @@ pub(crate) async fn admit(
     let may_change = state.console.settings.may_change;
     let (csrf, has_control) = (state.csrf.token(&cookie), state.control.is_some());
     let visitor = Visitor { user: sender.user, csrf, session, may_change, has_control, connection };
+    let frame = wants_page(request.headers()).then(|| Frame::new(&visitor, "", ""));
     request.extensions_mut().insert(visitor);
     let mut reply = next.run(request).await;
+    if let Some(frame) = frame {
+        reply = in_page(reply, frame);
+    }
     if let Some(cookie) = new_cookie {
         reply.headers_mut().append(header::SET_COOKIE, cookie);
     }

@@ -5,7 +5,6 @@
 //!   admin_service     the port: time limits
 //!     routes          paths and handlers, in two routers: for everybody, and for visitors
 //!       headers       security headers of each reply
-//!       HostNames     the Host header must name this server: a foreign web page must not reach it by DNS rebinding
 //!       guard         who asks (Visitor); forged requests of other web pages are refused
 //!         pages/      each page: its handler, its template, its types
 //!           present/  how pages show keys, names, values and cells
@@ -40,7 +39,6 @@ mod extract;
 mod failure;
 mod guard;
 mod headers;
-mod host;
 pub mod limits;
 pub mod metrics;
 mod model;
@@ -58,7 +56,6 @@ mod visitor;
 
 pub use access::AdminAccess;
 pub use console_requests::ConsoleSettings;
-pub use host::HostNames;
 pub use served::Served;
 pub use service::{ADMIN_TIMES, admin_service};
 pub use state::{AdminParts, AdminState};

@@ -23,7 +23,7 @@ pub(crate) fn routes(state: &Arc<AdminState>) -> Router {
     for_everybody()
         .merge(visitors)
         .layer(DefaultBodyLimit::max(ADMIN_FORM_BYTES_MAX))
-        .layer(middleware::from_fn_with_state(state.clone(), guard::check_origin))
+        .layer(middleware::from_fn(guard::check_origin))
         .layer(middleware::from_fn(headers::add))
         .with_state(state.clone())
 }

@@ -16,20 +16,20 @@ use super::state::AdminState;
 use crate::limits::{ADMIN_REQUEST_S, ADMIN_SILENCE_S};
 use double::limits::CONTROL_REQUEST_S;
 use net::limits::ADMIN_HEAD_BYTES_MAX;
-use web::{HttpLimits, HttpService, HttpTimes};
+use web::{HostNames, HttpLimits, HttpService, HttpTimes};
 
-/// The time that a connection without an admitted request may last when another client needs its place.
+/// The time that a request may take that is not admitted, when another client needs the place of its connection.
 const SCARCE: Duration = Duration::from_millis(500);
 
 /// The time limits of the admin server. Requests of the control API have their own.
 pub const ADMIN_TIMES: HttpTimes =
     HttpTimes { head: Duration::from_secs(ADMIN_SILENCE_S), request: Duration::from_secs(ADMIN_REQUEST_S) };
 
-/// Returns the service of the admin server's port.
-pub fn admin_service(state: &Arc<AdminState>, times: HttpTimes) -> HttpService {
+/// Returns the service of the admin server's port, which browsers reach under these names.
+pub fn admin_service(state: &Arc<AdminState>, hosts: HostNames, times: HttpTimes) -> HttpService {
     let routes = routes(state).layer(from_fn_with_state(times.request, limit_time));
     let limits = HttpLimits { rest_unadmitted: SCARCE, ..HttpLimits::of_many(ADMIN_HEAD_BYTES_MAX, times) };
-    HttpService::new(routes, limits)
+    HttpService::new(routes, hosts, limits)
 }
 
 /// Ends a request that takes too long.

@@ -8,7 +8,6 @@ use parking_lot::Mutex;
 use super::access::AdminAccess;
 use super::console_requests::{ConsoleRequests, ConsoleSettings};
 use super::csrf::CsrfKey;
-use super::host::HostNames;
 use super::metrics::ServerReadings;
 use super::model::SketchRuns;
 use super::pages::verification::Verification;
@@ -27,8 +26,6 @@ pub struct AdminParts {
     pub status: StatusPage,
     /// The rules for visitors: token, logins, or neither.
     pub access: AdminAccess,
-    /// The names under which browsers reach the server, besides addresses.
-    pub hosts: HostNames,
     /// The ports and the releases of the server.
     pub served: Served,
     /// The control of a server for tests.

@@ -11,7 +11,7 @@ use axum::routing::get;
 
 use base::util::Password;
 use db::Database;
-use web::{HttpService, ReadOnlyPort};
+use web::{HostNames, HttpService, ReadOnlyPort};
 
 /// Time limit for a request to the status port and its reply: silent clients must not keep health probes out.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
@@ -32,10 +32,11 @@ impl StatusPage {
     }
 
     /// Returns the status port: `GET /` has the page, `GET /health` 200 or 503. If there is a token, requests must have
-    /// it.
-    pub fn port(self, token: Option<Password>) -> HttpService {
+    /// it. Clients reach the port under these names.
+    pub fn port(self, token: Option<Password>, hosts: HostNames) -> HttpService {
         let port = ReadOnlyPort {
             token,
+            hosts,
             time: REQUEST_TIMEOUT,
             wrong_method: "this port is read-only: GET / or GET /health\n",
             unknown_path: "unknown path: use GET / or GET /health\n",

@@ -1,6 +1,6 @@
 //! Shows which cells a statement reads and writes.
 
-use base::util::hex;
+use base::util::{counted, hex};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -46,7 +46,7 @@ pub fn explain<'a>(
         }
         if let Some(reach) = prepared.reach(&state, options)? {
             lines.push(limits(&reach));
-            lines.push(format!("on this data it reads {}\n", counted("cell", watched.cells_read())));
+            lines.push(format!("on this data it reads {}\n", counted(watched.cells_read() as u64, "cell")));
             lines.extend(reach.warnings.iter().map(|warning| format!("warning: {warning}\n")));
         }
         Ok(if lines.is_empty() { "it reads and writes nothing\n".to_owned() } else { lines.concat() })
@@ -56,7 +56,8 @@ pub fn explain<'a>(
 /// Returns a line with the limits of what a SELECT reads.
 fn limits(reach: &Reach) -> String {
     let numbers = [("partition", reach.partitions), ("row", reach.rows), ("cell", reach.cells)];
-    let limited = numbers.iter().filter_map(|(word, number)| Some(counted(word, (*number)?))).collect();
+    let limited =
+        numbers.iter().filter_map(|(word, number)| Some(counted((*number)? as u64, word))).collect();
     let open =
         numbers.iter().filter(|(_, number)| number.is_none()).map(|(word, _)| format!("{word}s")).collect();
     match (joined(limited), joined(open)) {
@@ -64,11 +65,6 @@ fn limits(reach: &Reach) -> String {
         (None, Some(open)) => format!("it reads {open} without a limit\n"),
         (Some(limited), Some(open)) => format!("it reads at most {limited}, and {open} without a limit\n"),
     }
-}
-
-/// Returns a number with its word.
-fn counted(word: &str, number: usize) -> String {
-    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }
 
 /// Joins words with commas and `and`; `None` if there are none.

@@ -18,6 +18,18 @@ pub struct HttpConnection {
     /// Changes when the connection ends. A reply that is a stream ends then.
     pub ending: watch::Receiver<bool>,
     is_admitted: Arc<AtomicBool>,
+    has_arrived: Arc<AtomicBool>,
+}
+
+/// The progress of a client on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Its first request has not arrived completely, or no request was admitted and the last has not arrived completely.
+    Arriving,
+    /// The last request has arrived completely, and none was admitted.
+    Arrived,
+    /// A request was admitted.
+    Admitted,
 }
 
 impl HttpConnection {
@@ -28,7 +40,14 @@ impl HttpConnection {
         is_encrypted: bool,
         ending: watch::Receiver<bool>,
     ) -> HttpConnection {
-        HttpConnection { peer, local, is_encrypted, ending, is_admitted: Arc::default() }
+        HttpConnection {
+            peer,
+            local,
+            is_encrypted,
+            ending,
+            is_admitted: Arc::default(),
+            has_arrived: Arc::default(),
+        }
     }
 
     /// Records that a request on this connection may do something here.
@@ -36,9 +55,19 @@ impl HttpConnection {
         self.is_admitted.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether the connection has had a request that may do something here. Other connections are closed sooner
-    /// if there are too many.
-    pub(crate) fn is_admitted(&self) -> bool {
-        self.is_admitted.load(Ordering::Relaxed)
+    /// Records whether the last request has arrived completely.
+    pub(crate) fn set_arrived(&self, has_arrived: bool) {
+        self.has_arrived.store(has_arrived, Ordering::Relaxed);
+    }
+
+    /// Returns the progress of the client. The less it is, the sooner the connection is closed if there are too many.
+    pub(crate) fn progress(&self) -> Progress {
+        if self.is_admitted.load(Ordering::Relaxed) {
+            Progress::Admitted
+        } else if self.has_arrived.load(Ordering::Relaxed) {
+            Progress::Arrived
+        } else {
+            Progress::Arriving
+        }
     }
 }

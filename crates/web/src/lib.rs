@@ -5,6 +5,7 @@
 //!   net       accepts a socket, and hands it to a ConnectionHandler
 //!     HttpService          HTTP/1.1: limits of heads and times, shutdown, places that others need
 //!       HttpConnection     the connection of a request, among the request's extensions
+//!       HostNames          the Host header must name this server: 421 otherwise, against DNS rebinding
 //!       axum::Router       paths, handlers, and layers that check a request before its handler
 //!         AccessToken      Authorization: Bearer TOKEN
 //! ```
@@ -23,11 +24,14 @@
 #![warn(missing_docs)]
 
 mod access_token;
+mod arriving_body;
 mod connection;
+mod host;
 mod read_only_port;
 mod service;
 
 pub use access_token::{AccessToken, NEEDS_TOKEN, is_same};
 pub use connection::HttpConnection;
+pub use host::HostNames;
 pub use read_only_port::ReadOnlyPort;
 pub use service::{HttpLimits, HttpService, HttpTimes};

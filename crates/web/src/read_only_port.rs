@@ -9,6 +9,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 
 use crate::access_token::{AccessToken, NEEDS_TOKEN};
+use crate::host::HostNames;
 use crate::service::{HttpLimits, HttpService};
 use base::util::Password;
 use net::limits::STATUS_REQUEST_BYTES_MAX;
@@ -18,6 +19,8 @@ use net::limits::STATUS_REQUEST_BYTES_MAX;
 pub struct ReadOnlyPort {
     /// The token that requests must have; `None` requires none.
     pub token: Option<Password>,
+    /// The names under which clients reach the port, besides addresses.
+    pub hosts: HostNames,
     /// For a request and its reply: silent clients must not keep others out.
     pub time: Duration,
     /// The reply to a method that is neither GET nor HEAD.
@@ -29,11 +32,11 @@ pub struct ReadOnlyPort {
 impl ReadOnlyPort {
     /// Serves these routes. No reply is stored anywhere.
     pub fn serve(self, routes: Router) -> HttpService {
-        let ReadOnlyPort { token, time, wrong_method, unknown_path } = self;
+        let ReadOnlyPort { token, hosts, time, wrong_method, unknown_path } = self;
         let checks = Checks { token: AccessToken::new(token), wrong_method };
         let routes = routes.fallback((StatusCode::NOT_FOUND, unknown_path));
         let routes = routes.layer(from_fn_with_state(checks, check));
-        HttpService::new(routes, HttpLimits::of_one(STATUS_REQUEST_BYTES_MAX, time))
+        HttpService::new(routes, hosts, HttpLimits::of_one(STATUS_REQUEST_BYTES_MAX, time))
     }
 }
 

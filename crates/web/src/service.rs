@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
+use axum::middleware::from_fn_with_state;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -12,7 +13,9 @@ use hyper_util::service::TowerToHyperService;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::connection::HttpConnection;
+use crate::arriving_body::ArrivingBody;
+use crate::connection::{HttpConnection, Progress};
+use crate::host::{HostNames, check_host};
 use net::{Client, ConnectionEnd, ConnectionHandler, Conversation};
 
 /// The time limits of requests.
@@ -34,9 +37,10 @@ pub struct HttpLimits {
     /// For all of a connection, which then has one request. `None`: it has any number of them.
     pub whole: Option<Duration>,
     /// For the rest of a running request when the server stops, or when another client needs the place of a connection
-    /// with many requests.
+    /// that has had an admitted request.
     pub rest: Duration,
-    /// The same when another client needs the place, and the connection has had no admitted request.
+    /// The same when another client needs the place, and the connection has had no admitted request. A request that has
+    /// not arrived completely then gets no time at all: half-open requests must not keep others out.
     pub rest_unadmitted: Duration,
 }
 
@@ -51,7 +55,7 @@ impl HttpLimits {
     /// without a reply.
     pub fn of_one(head_bytes_max: usize, whole: Duration) -> HttpLimits {
         let none = Duration::ZERO;
-        HttpLimits { head_bytes_max, head: None, whole: Some(whole), rest: none, rest_unadmitted: none }
+        HttpLimits { head_bytes_max, head: None, whole: Some(whole), rest: none, rest_unadmitted: whole }
     }
 }
 
@@ -63,9 +67,10 @@ pub struct HttpService {
 }
 
 impl HttpService {
-    /// Serves these routes. Their requests have an [`HttpConnection`] among their extensions.
-    pub fn new(routes: Router, limits: HttpLimits) -> HttpService {
-        HttpService { routes, limits }
+    /// Serves these routes under these names: a request that names another server is answered with 421. Requests have an
+    /// [`HttpConnection`] among their extensions.
+    pub fn new(routes: Router, hosts: HostNames, limits: HttpLimits) -> HttpService {
+        HttpService { routes: routes.layer(from_fn_with_state(hosts, check_host)), limits }
     }
 
     async fn converse(self, client: Client) -> Result<(), ConnectionEnd> {
@@ -76,7 +81,8 @@ impl HttpService {
         let (routes, of_request) = (TowerToHyperService::new(self.routes), connection.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(of_request.clone());
-            routes.call(request)
+            let connection = of_request.clone();
+            routes.call(request.map(|body| ArrivingBody::new(body, connection)))
         });
         let mut conversation = std::pin::pin!(
             http1::Builder::new()
@@ -96,8 +102,12 @@ impl HttpService {
                 return Ok(());
             }
             () = shutdown.requested() => rest,
-            // Another client needs the place. A connection for one request ends soon without being asked.
-            _ = place.close_request().asked(), if whole.is_none() => if connection.is_admitted() { rest } else { rest_unadmitted },
+            // Another client needs the place.
+            _ = place.close_request().asked() => match connection.progress() {
+                Progress::Arriving => Duration::ZERO,
+                Progress::Arrived => rest_unadmitted,
+                Progress::Admitted => rest,
+            },
         };
         // A request that runs is still answered.
         conversation.as_mut().graceful_shutdown();

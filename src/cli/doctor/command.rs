@@ -8,7 +8,7 @@ use super::finding::Findings;
 use super::{configuration, directory, machine, server};
 use base::marshal::Types;
 use base::util::output::print_line;
-use config::Config;
+use config::{Config, path_suggestion};
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
@@ -77,7 +77,8 @@ fn subject_of(args: &DoctorArgs) -> Result<DoctorSubject<'_>, String> {
     } else {
         return Err(format!(
             "{text:?} is neither a file nor a directory that exists, nor an address: give a configuration, a data directory, \
-             or HOST:PORT, such as 127.0.0.1:9160"
+             or HOST:PORT, such as 127.0.0.1:9160{}",
+            path_suggestion(path)
         ));
     };
     match (&subject, &args.config) {

@@ -10,6 +10,7 @@ use crate::cli::data;
 use crate::cli::http_port::is_loopback;
 use crate::cli::message::drawing;
 use base::marshal::Types;
+use base::util::counted;
 use config::{AuthenticatorKind, Authority, Cluster, CommitLogSync, Config, Note};
 use net::Encryption;
 
@@ -22,9 +23,9 @@ pub(super) fn load(file: Option<&Path>, types: &Types, findings: &mut Findings) 
     };
     match config::load_or_default(file, types) {
         Ok(config) => {
-            let families = config.catalog.column_families().count();
-            let keyspaces = config.catalog.keyspaces.len();
-            findings.fine(format!("{name}: {keyspaces} keyspaces with {families} column families"));
+            let families = counted(config.catalog.column_families().count() as u64, "column family");
+            let keyspaces = counted(config.catalog.keyspaces.len() as u64, "keyspace");
+            findings.fine(format!("{name}: {keyspaces} with {families}"));
             for Note { text, is_warning } in &config.notes {
                 if *is_warning {
                     findings.advice(text.clone(), "correct or remove it");

@@ -7,7 +7,7 @@ use indicatif::HumanBytes;
 use rustix::fs::{Access, access};
 
 use super::finding::Findings;
-use crate::cli::import_report::counted;
+use base::util::counted;
 use base::util::output::report_line;
 use config::Config;
 use console::limits::VERIFIED_BYTES_PER_S;

@@ -6,9 +6,10 @@ use super::finding::Findings;
 use super::probe::{self, SpokenProtocol};
 use crate::cli::data;
 use crate::cli::http_port::is_loopback;
+use base::compat::features::api_version;
 use base::schema::is_system_keyspace;
 use base::util::limits::LOGGED_KEYSPACES_MAX;
-use base::util::listed;
+use base::util::{Release, counted, listed};
 use traffic::report::{Visible, short};
 use transfer::endpoint::ThriftAddress;
 use transfer::thrift::{Fields, ThriftClient, ThriftValue};
@@ -93,7 +94,7 @@ struct Look<'a> {
 impl Look<'_> {
     async fn all(&mut self, findings: &mut Findings) {
         match self.text("describe_version").await {
-            Ok(version) => findings.fine(format!("the API has version {version}")),
+            Ok(version) => findings.fine(format!("the API has version {version}{}", releases_with(&version))),
             Err(why) => {
                 return findings.advice(
                     shown(&why),
@@ -111,10 +112,10 @@ impl Look<'_> {
                 self.check_access(findings);
                 self.report_keyspaces(&names, findings).await;
             }
-            Err(why) if is_refusal(&why) => findings.advice(
-                format!("it requires a login: {}", shown(&why)),
-                "give clients a user and a password; see docs/logins.md",
-            ),
+            Err(why) if is_refusal(&why) => {
+                findings
+                    .fine(format!("it requires a login, so its keyspaces are not shown: {}", shown(&why)));
+            }
             Err(why) => findings.advice(shown(&why), ""),
         }
     }
@@ -128,7 +129,8 @@ impl Look<'_> {
             );
         };
         let names: Vec<String> = own.iter().map(|name| shown(name)).collect();
-        findings.fine(format!("{} keyspaces: {}", own.len(), listed(&names, LOGGED_KEYSPACES_MAX)));
+        let number = counted(own.len() as u64, "keyspace");
+        findings.fine(format!("{number}: {}", listed(&names, LOGGED_KEYSPACES_MAX)));
         if let Ok(endpoints) = self.endpoints(first).await {
             self.check_endpoints(&endpoints, findings);
         }
@@ -201,6 +203,19 @@ impl Look<'_> {
     async fn endpoints(&mut self, keyspace: &str) -> Result<Vec<String>, String> {
         let ranges = self.client.call("describe_ring", Fields(vec![(1, keyspace.into())])).await?;
         endpoints_of(ranges.into_structs()?)
+    }
+}
+
+/// Returns the releases that report a version of the API, such as 19.39.0, as the end of a message; empty for an unknown
+/// version. The last number differs within a release.
+fn releases_with(version: &str) -> String {
+    let line = |version: &str| version.rsplit_once('.').map(|(line, _)| line.to_owned());
+    let releases = Release::ALL.into_iter().filter(|release| line(api_version(*release)) == line(version));
+    let releases: Vec<String> = releases.map(|release| release.to_string()).collect();
+    if releases.is_empty() {
+        String::new()
+    } else {
+        format!(", as Cassandra {} has it", releases.join(" and "))
     }
 }
 

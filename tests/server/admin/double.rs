@@ -67,6 +67,8 @@ fn faults_are_set_and_removed() {
     ];
     let page = done(&mut browser, &rule);
     assert!(page.contains("<th scope=\"row\">late</th>") && page.contains("timed_out"), "{page}");
+    let sentence = "requests with key jonas get the error “timed out”, 1 time at most";
+    assert!(page.contains(sentence), "{page}");
     assert!(matches!(insert(&mut client, b"jonas"), Reply::Result(fields) if !fields.is_empty()));
     insert(&mut client, b"jonas").void();
     let page = browser.get("/double").body;

@@ -9,13 +9,11 @@ use super::{Admin, exchange};
 use base::compat::features::ReportedVersion;
 use base::util::meter::RequestLimits;
 use console::metrics::ServerReadings;
-use console::{
-    AdminAccess, AdminParts, AdminState, ConsoleSettings, HostNames, Served, StatusPage, admin_service,
-};
+use console::{AdminAccess, AdminParts, AdminState, ConsoleSettings, Served, StatusPage, admin_service};
 use double::testing::Server as InProcess;
 use net::{Admission, Listener, Shutdown as ServerShutdown};
 use server::thrift::Compat;
-use web::HttpTimes;
+use web::{HostNames, HttpTimes};
 
 #[test]
 fn malformed_requests_get_an_error() {
@@ -96,7 +94,6 @@ fn slow_and_silent_browsers_have_time_limits() {
             status: StatusPage::new(database.clone(), "here"),
             database,
             access: AdminAccess::default(),
-            hosts: HostNames::default(),
             served: Served {
                 thrift: ([127, 0, 0, 1], 9160).into(),
                 native: None,
@@ -111,7 +108,8 @@ fn slow_and_silent_browsers_have_time_limits() {
             server: ServerReadings::new(admission, RequestLimits::default().memory),
             console: ConsoleSettings::default(),
         });
-        let service = admin_service(&Arc::new(state), HttpTimes { head: short, request: short });
+        let times = HttpTimes { head: short, request: short };
+        let service = admin_service(&Arc::new(state), HostNames::new("--admin-host", None), times);
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.address;
         listener.start(service, Admission::for_admin(signal));

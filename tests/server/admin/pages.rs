@@ -79,11 +79,60 @@ fn the_home_page_has_what_the_status_page_has() {
     );
     for line in status.body.lines() {
         let (name, value) = line.split_once(": ").unwrap();
-        assert!(home.body.contains(&format!("<dt>{name}</dt>")), "{name} is missing in {}", home.body);
+        let is_there = home.body.contains(&format!("<dt>{name}</dt>"));
+        if ["health", "bytes on the disk"].contains(&name) {
+            assert!(!is_there, "{name} is twice in {}", home.body);
+            continue;
+        }
+        assert!(is_there, "{name} is missing in {}", home.body);
         assert!(name == "seconds up" || home.body.contains(&format!("<dd>{value}</dd>")), "{value}");
+    }
+    for once in ["The server answers all requests.", "<dt>On the disk</dt>"] {
+        assert_eq!(home.body.matches(once).count(), 1, "{once}");
     }
     assert_eq!(browser.get("/health").body, "ok\n");
     admin.server.stop();
+}
+
+#[test]
+fn people_see_errors_in_a_page_and_programs_as_text() {
+    let admin = Admin::start(&[]);
+    let mut browser = admin.browser();
+    for (path, why) in [
+        ("/double", "only a server for tests has this page: start it with --ephemeral --control HOST:PORT"),
+        ("/nowhere", "there is no path &#34;/nowhere&#34;: GET / leads to all pages"),
+        ("/keyspaces/BlogyAppy", "there is no keyspace &#34;BlogyAppy&#34;; did you mean BloggyAppy?"),
+        (
+            "/rows?keyspace=BloggyAppy&family=Autors",
+            "keyspace BloggyAppy has no column family &#34;Autors&#34;; did you mean Authors?",
+        ),
+    ] {
+        let page = browser.get(path);
+        assert_eq!((page.status, page.header("content-type")), (404, Some("text/html; charset=utf-8")));
+        for part in ["<h1>Not Found</h1>", "<nav aria-label=\"Pages\">", &format!("role=\"alert\">{why}</p>")]
+        {
+            assert!(page.body.contains(part), "{part} is missing in {}", page.body);
+        }
+        let text = browser.send("GET", path, "", "");
+        assert_eq!((text.status, text.header("content-type")), (404, Some("text/plain; charset=utf-8")));
+        assert_eq!(text.body, format!("{}\n", why.replace("&#34;", "\"")));
+    }
+    admin.server.stop();
+}
+
+#[test]
+fn an_empty_column_family_says_how_to_put_something_in() {
+    let path = "/rows?keyspace=BloggyAppy&family=Authors";
+    for (changes, part) in [
+        ("on", "<a href=\"/change?keyspace=BloggyAppy&amp;family=Authors\">Insert a column</a>"),
+        ("off", "<code>--admin-changes on</code>"),
+    ] {
+        let admin = Admin::start(&["--admin-changes", changes]);
+        let page = admin.browser().get(path).body;
+        assert!(page.contains("There are no rows. ") && page.contains(part), "{page}");
+        assert!(page.contains("<a href=\"/#connect\">how to connect</a>"), "{page}");
+        admin.server.stop();
+    }
 }
 
 #[test]

@@ -422,9 +422,20 @@ fn wrong_rules_are_refused_with_what_is_allowed() {
         (r#"{"delay": 3}"#, "unknown field `delay`"),
         (r#"{"error": "late"}"#, "unknown variant `late`"),
         (r#"{"when": {"methods": "get"}, "delay_ms": 1}"#, "unknown field `methods`"),
+        (r#"{"when": {"method": "inserts"}, "delay_ms": 1}"#, "did you mean insert?"),
+        (r#"{"when": {"consistency": "qorum"}, "delay_ms": 1}"#, "did you mean QUORUM?"),
     ] {
         let (status, error) = refused(&mut control, "PUT", "/faults/a", rule);
         assert!(status == 400 && error.contains(why), "{rule}: {error}");
+    }
+    let misspelt = r#"{"when": {"method": "get_slices"}}"#;
+    for (path, body) in [
+        ("/requests/find", misspelt.to_owned()),
+        ("/requests/stream", misspelt.to_owned()),
+        ("/requests/verify", format!(r#"{{"requests": [{misspelt}]}}"#)),
+    ] {
+        let (status, error) = refused(&mut control, "POST", path, &body);
+        assert!(status == 400 && error.contains("did you mean get_slice?"), "{path}: {error}");
     }
     assert_eq!(refused(&mut control, "DELETE", "/faults/a", "").0, 404);
     assert_eq!(done(&mut control, "GET", "/faults", "")["faults"], json!([]));

@@ -10,7 +10,7 @@ use double::control::{ControlClient, control_service};
 use double::testing::Server as InProcess;
 use net::{Admission, Listener, Shutdown};
 use serde_json::Value as Json;
-use web::HttpTimes;
+use web::{HostNames, HttpTimes};
 
 use super::{Double, refused};
 use crate::support;
@@ -133,7 +133,8 @@ fn errors_have_a_status_and_a_sentence() {
     // A body that is announced as too long is not read.
     let mut stream = TcpStream::connect(double.control).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    let head = "POST /reset HTTP/1.1\r\nHost: a\r\nContent-Length: 300000000\r\nConnection: close\r\n\r\n";
+    let head =
+        "POST /reset HTTP/1.1\r\nHost: localhost\r\nContent-Length: 300000000\r\nConnection: close\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
     let mut first = [0; 12];
     stream.read_exact(&mut first).unwrap();
@@ -143,6 +144,33 @@ fn errors_have_a_status_and_a_sentence() {
     let idle: Vec<TcpStream> = (0..300).map(|_| TcpStream::connect(double.control).unwrap()).collect();
     double.send("GET", "/clock", "");
     drop(idle);
+    double.server.stop();
+}
+
+#[test]
+fn names_in_paths_are_decoded() {
+    let double = Double::start();
+    let mut control = double.client();
+    let taken = super::done(&mut control, "PUT", "/snapshots/a%2Db", "");
+    assert_eq!(taken["name"], "a-b");
+    assert_eq!(super::done(&mut control, "DELETE", "/snapshots/a-b", "")["deleted"], "a-b");
+    super::done(&mut control, "PUT", "/sandboxes/c%2Dd", "{}");
+    let clock = super::done(&mut control, "GET", "/sandboxes/c-d/clock", "");
+    assert_eq!(super::done(&mut control, "GET", "/sandboxes/c%2Dd/clock", "")["frozen"], clock["frozen"]);
+    for path in ["/snapshots/%FF", "/snapshots/a%FFb", "/sandboxes/%FF"] {
+        let (status, error) = refused(&mut control, "PUT", path, "");
+        assert_eq!(
+            (status, &*error),
+            (
+                400,
+                "a name in the path is not UTF-8: use letters, digits, hyphens, underscores and full stops"
+            ),
+            "{path}"
+        );
+    }
+    // An encoded slash does not divide the path, and a name has none.
+    let (status, error) = refused(&mut control, "PUT", "/snapshots/a%2Fb", "");
+    assert!(status == 400 && error.starts_with("a snapshot's name has "), "{error}");
     double.server.stop();
 }
 
@@ -192,7 +220,7 @@ fn only_a_server_in_memory_has_a_control_port() {
 fn slow_and_silent_clients_have_time_limits() {
     let server = InProcess::start().unwrap();
     let times = HttpTimes { head: Duration::from_millis(100), request: Duration::from_millis(200) };
-    let service = control_service(server.control(), None, times);
+    let service = control_service(server.control(), None, HostNames::new("--control-host", None), times);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let shutdown = Shutdown::new();
     let admission = Admission::for_control(shutdown.signal().unwrap());
@@ -208,7 +236,7 @@ fn slow_and_silent_clients_have_time_limits() {
         stream
     };
     let mut slow = connect();
-    slow.write_all(b"POST /reset HTTP/1.1\r\nHost: a\r\nContent-Length: 16\r\n\r\n{").unwrap();
+    slow.write_all(b"POST /reset HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16\r\n\r\n{").unwrap();
     let mut reply = String::new();
     slow.read_to_string(&mut reply).unwrap();
     assert!(reply.starts_with("HTTP/1.1 503 "), "{reply}");
@@ -220,7 +248,7 @@ fn slow_and_silent_clients_have_time_limits() {
     let mut reply = String::new();
     silent.read_to_string(&mut reply).unwrap();
     let mut pausing = connect();
-    pausing.write_all(b"GET /clock HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    pausing.write_all(b"GET /clock HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     let mut reply = String::new();
     pausing.read_to_string(&mut reply).unwrap();
     assert!(reply.starts_with("HTTP/1.1 200 "), "{reply}");

@@ -10,6 +10,15 @@ pub fn listed<T: Display>(items: &[T], max: usize) -> String {
     shown.join(", ") + &more
 }
 
+/// Returns a number with its noun: `1 keyspace`, `2 column families`.
+pub fn counted(number: u64, noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        _ if number == 1 => format!("1 {noun}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {noun}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -19,5 +28,11 @@ mod tests {
         assert_eq!(listed(&["a", "b", "c"], 2), "a, b and 1 more");
         assert_eq!(listed(&["a", "b"], 2), "a, b");
         assert_eq!(listed::<u8>(&[], 2), "");
+    }
+
+    #[test]
+    fn nouns_have_the_form_of_their_number() {
+        let all = [counted(1, "keyspace"), counted(0, "keyspace"), counted(2, "column family")];
+        assert_eq!(all, ["1 keyspace", "0 keyspaces", "2 column families"]);
     }
 }

@@ -32,7 +32,7 @@ pub use hex::{hex, unhex};
 pub use invisible::is_invisible;
 pub use key_hash::{KeyHasher, KeyMap};
 pub use line_writer::{LineWriter, Rotation};
-pub use listed::listed;
+pub use listed::{counted, listed};
 pub use password_file::{Password, password_of};
 pub use release::Release;
 pub use repeated_lines::RepeatedLines;

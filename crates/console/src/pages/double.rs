@@ -2,6 +2,7 @@
 
 mod asked;
 mod form;
+mod sentence;
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use serde::Deserialize;
 
 use self::asked::{AskedGroup, asked};
 use self::form::{DoubleForm, ERRORS, OPERATIONS, REPLIES, done, run};
+use self::sentence::sentence;
 use super::home::count;
 use crate::extract::{Form, Query};
 use crate::failure::AdminError;
@@ -48,6 +50,8 @@ struct ShownSnapshot {
 
 struct ShownFault {
     name: String,
+    /// The rule as a sentence.
+    sentence: String,
     /// The rule as the control API has it.
     rule: String,
     met: String,
@@ -65,6 +69,7 @@ impl From<FaultReply> for ShownFault {
     fn from(fault: FaultReply) -> ShownFault {
         let rule = serde_json::to_string(&fault.rule).unwrap_or_default();
         ShownFault {
+            sentence: escaped(sentence(&fault.rule).as_bytes()),
             name: fault.name,
             rule: escaped(rule.as_bytes()),
             met: count(fault.met),

@@ -14,6 +14,7 @@ use crate::page::{Frame, page};
 use crate::present::escaped;
 use crate::served::Served;
 use crate::state::AdminState;
+use crate::status_page::StatusPage;
 use crate::visitor::Visitor;
 use base::util::metrics::RequestOutcome;
 use db::is_reserved;
@@ -60,7 +61,7 @@ pub(crate) async fn answer(State(state): State<Arc<AdminState>>, visitor: Visito
     page(&HomePage {
         frame: Frame::new(&visitor, "/", "Home"),
         is_healthy: state.status.failure().is_none(),
-        status: state.status.lines(),
+        status: status(&state.status),
         keyspaces,
         keyspaces_left_out,
         ports: served.ports().into_iter().map(|(name, port)| (name, shown_port(port))).collect(),
@@ -73,6 +74,12 @@ pub(crate) async fn answer(State(state): State<Arc<AdminState>>, visitor: Visito
         snippets: snippets(&plan),
         has_control: state.control.is_some() && visitor.user.may_everything(),
     })
+}
+
+/// Returns the lines of the status page that the other parts of the page do not have.
+fn status(of: &StatusPage) -> Vec<(&'static str, String)> {
+    let is_elsewhere = |name: &str| name == "bytes on the disk" || name == "health" && of.failure().is_none();
+    of.lines().into_iter().filter(|(name, _)| !is_elsewhere(name)).collect()
 }
 
 fn shown_port(port: SocketAddr) -> String {

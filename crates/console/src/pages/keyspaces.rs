@@ -14,7 +14,8 @@ use crate::present::escaped;
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 use base::compat::features::releases::NEWEST;
-use base::schema::{CfDef, KeyspaceDef};
+use base::schema::{Catalog, CfDef, KeyspaceDef};
+use config::suggestion;
 use db::Access;
 
 #[derive(Template)]
@@ -73,7 +74,7 @@ pub(crate) async fn one(
     let catalog = state.database.catalog();
     let keyspace = catalog.keyspace(&name);
     let Some(keyspace) = keyspace.filter(|keyspace| may_see(keyspace, &visitor)) else {
-        return Err(no_keyspace(&name, &visitor));
+        return Err(no_keyspace(&catalog, &name, &visitor));
     };
     let families = readable(keyspace, &visitor).map(|cf| FamilyDrawing::of(&state.database, cf)).collect();
     let title = format!("Keyspace {}", escaped(name.as_bytes()));
@@ -87,10 +88,11 @@ pub(crate) async fn one(
 
 /// Returns the refusal of a keyspace that does not exist or that the visitor may not see. Only superusers can
 /// distinguish the two.
-pub(super) fn no_keyspace(name: &str, visitor: &Visitor) -> AdminError {
+pub(super) fn no_keyspace(catalog: &Catalog, name: &str, visitor: &Visitor) -> AdminError {
     let why = format!("there is no keyspace {name:?}");
     if visitor.user.may_everything() {
-        return AdminError::not_found(why);
+        let meant = suggestion(name, catalog.keyspaces.keys().map(String::as_str));
+        return AdminError::not_found(why + &meant);
     }
     AdminError::forbidden(format!("{why}, or you have no right to read a column family in it"))
 }

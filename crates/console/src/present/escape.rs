@@ -22,6 +22,14 @@ pub(super) fn is_printable(bytes: &[u8]) -> bool {
     })
 }
 
+/// Returns a text with its line breaks, and with escapes for its tabs and carriage returns; `None` if there is anything
+/// else that cannot be seen, or nothing that can. A line break differs from its escape, which has a backslash.
+pub(super) fn lines(bytes: &[u8]) -> Option<String> {
+    let seen: Vec<u8> = bytes.iter().copied().filter(|byte| !b"\n\r\t".contains(byte)).collect();
+    let is_text = std::str::from_utf8(bytes).is_ok() && !seen.is_empty() && is_printable(&seen);
+    is_text.then(|| bytes.split(|byte| *byte == b'\n').map(escaped).collect::<Vec<_>>().join("\n"))
+}
+
 /// Appends a text with the escapes of `str::escape_debug`, which leaves letters of all languages as they are. Quotes
 /// are harmless in HTML, which has its own escapes.
 fn push_escaped(text: &str, out: &mut String) {

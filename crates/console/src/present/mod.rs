@@ -12,10 +12,11 @@
 //! |---|---|
 //! | a letter, a sign, a blank, an emoji | itself |
 //! | a backslash | `\\` |
-//! | control characters, invisible characters, characters that change the direction of a text | `\n`, `\u{202e}` |
+//! | a line break in a text that is valid otherwise | itself |
+//! | other control characters, invisible characters, characters that change the direction of a text | `\n`, `\u{202e}` |
 //! | bytes in a text type that are not UTF-8 | `\xff` |
 //! | bytes of another type that are not valid for it | `0x00ff`, with a note |
-//! | bytes of BytesType | their text if all of it can be printed and it does not begin with `0x`, else `0x00ff` |
+//! | bytes of BytesType | their text if all of it but line breaks and tabs can be printed and it does not begin with `0x`, else `0x00ff` |
 
 mod classes;
 mod escape;

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::escape::{escaped, is_printable};
+use super::escape::{escaped, lines};
 use super::time::date_of_ms;
 use base::marshal::{
     AbstractType, CqlType, Native, STATIC_PREFIX, Types, ValueKind, components, composite_parts, unreversed,
@@ -93,11 +93,11 @@ fn by_class(class: &dyn AbstractType, bytes: &[u8]) -> Reading {
 
 fn by_native(native: Native, bytes: &Bytes) -> Reading {
     match native.kind() {
-        ValueKind::Text => Reading::typed(escaped(bytes)),
-        ValueKind::Blob if is_printable(bytes) && !bytes.starts_with(b"0x") => {
-            Reading { text: escaped(bytes), form: TextForm::Printable, note: String::new() }
-        }
-        ValueKind::Blob => Reading::hex(bytes, ""),
+        ValueKind::Text => Reading::typed(lines(bytes).unwrap_or_else(|| escaped(bytes))),
+        ValueKind::Blob => match lines(bytes).filter(|_| !bytes.starts_with(b"0x")) {
+            Some(text) => Reading { text, form: TextForm::Printable, note: String::new() },
+            None => Reading::hex(bytes, ""),
+        },
         ValueKind::Counter => match <[u8; 8]>::try_from(&bytes[..]) {
             Ok(count) => Reading::typed(i64::from_be_bytes(count).to_string()),
             Err(_) => not_valid("counter", bytes),
@@ -169,7 +169,8 @@ mod tests {
     #[test]
     fn values_are_read_by_their_type() {
         let of = |class: &str, bytes: &[u8]| read(class, bytes).0;
-        assert_eq!(of("UTF8Type", "\u{e9}\n".as_bytes()), "\u{e9}\\n");
+        assert_eq!(of("UTF8Type", "\u{e9}\n".as_bytes()), "\u{e9}\n");
+        assert_eq!(of("UTF8Type", b"a\nb\0"), "a\\nb\\0");
         assert_eq!(of("UTF8Type", b"\xff"), "\\xff");
         assert_eq!(of("LongType", &7i64.to_be_bytes()), "7");
         assert_eq!(of("ShortType", &[0xFF, 0xFE]), "-2");
@@ -177,6 +178,9 @@ mod tests {
         assert_eq!(of("DateType", &1_250_558_130_123i64.to_be_bytes()), "2009-08-18 01:15:30.123Z");
         assert_eq!(of("ListType(Int32Type)", &[0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 5]), "[5]");
         assert_eq!(read("BytesType", b"title"), ("title".to_owned(), TextForm::Printable, String::new()));
+        let post = ("Hello,\n\nworld\\r\n\\\\n".to_owned(), TextForm::Printable, String::new());
+        assert_eq!(read("BytesType", b"Hello,\n\nworld\r\n\\n"), post);
+        assert_eq!(read("BytesType", b"\n"), ("0x0a".to_owned(), TextForm::Hex, String::new()));
         assert_eq!(read("BytesType", b"0x00"), ("0x30783030".to_owned(), TextForm::Hex, String::new()));
         assert_eq!(read("BytesType", b"a\0"), ("0x6100".to_owned(), TextForm::Hex, String::new()));
         assert_eq!(read("LongType", b"").1, TextForm::Empty);
@@ -214,7 +218,7 @@ mod tests {
                 for class in [row.class.to_owned(), format!("CompositeType({},UTF8Type)", row.class), format!("SetType({})", row.class)] {
                     let (text, form, _) = read(&class, &bytes);
                     prop_assert!(text.is_empty() == (form == TextForm::Empty) || form == TextForm::Typed);
-                    prop_assert!(!text.chars().any(char::is_control));
+                    prop_assert!(!text.chars().any(|letter| letter.is_control() && letter != '\n'));
                 }
             }
         }

@@ -76,7 +76,11 @@ impl<Q: Input> FromRequest<Arc<Control>> for ControlCall<Q> {
     async fn from_request(request: Request, server: &Arc<Control>) -> Result<ControlCall<Q>, ControlError> {
         let (mut parts, body) = request.into_parts();
         let in_path = RawPathParams::from_request_parts(&mut parts, &()).await;
-        let in_path = in_path.map_err(|error| ControlError::invalid(error.to_string()))?;
+        let in_path = in_path.map_err(|_| {
+            ControlError::invalid(
+                "a name in the path is not UTF-8: use letters, digits, hyphens, underscores and full stops",
+            )
+        })?;
         let (mut control, mut name) = (server.clone(), String::new());
         for (of, value) in &in_path {
             match of {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::call::{ControlCall, NoBody};
+use super::conditions::check_condition;
 use super::error::{ControlError, ErrorKind};
 use super::json::{Json, Replied};
 use super::operations::{Control, check_name};
@@ -62,8 +63,12 @@ pub(super) async fn set(call: ControlCall<Json<FaultRule>>) -> Replied<FaultRepl
 
 impl Control {
     /// Sets a rule. It replaces one of this name.
+    ///
+    /// # Errors
+    /// `Invalid` if the rule has no effect, contradicts itself, or names a method or consistency level that does not exist.
     pub fn set_fault(&self, name: &str, rule: FaultRule) -> Result<FaultReply, ControlError> {
         check_name("rule", name)?;
+        check_condition(&rule.when)?;
         let set = self.faults()?.set(name, rule);
         set.map(FaultReply::from).map_err(|error| ControlError::invalid(error.to_string()))
     }

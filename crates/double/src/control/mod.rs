@@ -17,6 +17,7 @@ pub mod cassandra_cli;
 mod client;
 mod client_ports;
 mod clock;
+mod conditions;
 mod content;
 mod data;
 mod dump;

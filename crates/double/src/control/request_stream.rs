@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::call::{ControlCall, NoBody};
+use super::conditions::check_condition;
 use super::content::JSON_LINES;
 use super::error::ControlError;
 use super::json::Json;
@@ -117,6 +118,7 @@ pub(super) async fn all(call: ControlCall<NoBody>) -> Result<RequestStream, Cont
 pub(super) async fn some(call: ControlCall<Json<StreamRequest>>) -> Result<RequestStream, ControlError> {
     let (entries, ending) = (call.control.faults()?.journal.follow(), call.connection.ending);
     let StreamRequest { when, arguments } = call.body.0;
+    check_condition(&when)?;
     Ok(RequestStream { entries, sought: SoughtRequests { when, arguments }, silence: SILENCE, ending })
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::call::{ControlCall, NoBody};
+use super::conditions::check_condition;
 use super::error::{ControlError, ErrorKind};
 use super::json::{Json, Replied};
 use super::operations::Control;
@@ -79,6 +80,7 @@ pub(super) async fn list(call: ControlCall<NoBody>) -> Replied<RequestList> {
 
 pub(super) async fn find(call: ControlCall<Json<FindRequest>>) -> Replied<RequestList> {
     let FindRequest { when, arguments, last } = call.body.0;
+    check_condition(&when)?;
     let sought = SoughtRequests { when, arguments };
     searched(call.control, move |journal| {
         Json(RequestList { requests: journal.find(&sought, last.unwrap_or(LAST)) })
@@ -94,6 +96,7 @@ pub(super) async fn verify(call: ControlCall<Json<VerifyRequest>>) -> Replied<Ve
             request.requests.len()
         )));
     }
+    request.requests.iter().try_for_each(|expectation| check_condition(&expectation.when))?;
     searched(call.control, move |journal| {
         let all = journal.find(&SoughtRequests::default(), usize::MAX);
         Json(verified(&request, &all))

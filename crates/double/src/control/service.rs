@@ -20,7 +20,7 @@ use super::routes::routes;
 use crate::limits::{CONTROL_REQUEST_S, CONTROL_SILENCE_S};
 use base::util::Password;
 use net::limits::STATUS_REQUEST_BYTES_MAX;
-use web::{AccessToken, HttpLimits, HttpService, HttpTimes, NEEDS_TOKEN};
+use web::{AccessToken, HostNames, HttpConnection, HttpLimits, HttpService, HttpTimes, NEEDS_TOKEN};
 
 /// The time limits of the control port.
 pub const CONTROL_TIMES: HttpTimes = HttpTimes {
@@ -28,11 +28,17 @@ pub const CONTROL_TIMES: HttpTimes = HttpTimes {
     request: Duration::from_secs(CONTROL_REQUEST_S),
 };
 
-/// Returns the service of the control port. If there is a token, requests must have it.
-pub fn control_service(control: &Arc<Control>, token: Option<Password>, times: HttpTimes) -> HttpService {
+/// Returns the service of the control port, which clients reach under these names. If there is a token, requests must
+/// have it.
+pub fn control_service(
+    control: &Arc<Control>,
+    token: Option<Password>,
+    hosts: HostNames,
+    times: HttpTimes,
+) -> HttpService {
     let routes = router(control, times.request);
     let routes = routes.layer(from_fn_with_state(AccessToken::new(token), check_sender));
-    HttpService::new(routes, HttpLimits::of_many(STATUS_REQUEST_BYTES_MAX, times))
+    HttpService::new(routes, hosts, HttpLimits::of_many(STATUS_REQUEST_BYTES_MAX, times))
 }
 
 async fn check_sender(
@@ -47,6 +53,9 @@ async fn check_sender(
     if request.headers().contains_key(ORIGIN) {
         let why = "a web page must not control this server: send the request without the header Origin";
         return Err(ControlError::new(ErrorKind::Forbidden, why));
+    }
+    if let Some(connection) = request.extensions().get::<HttpConnection>() {
+        connection.admit();
     }
     Ok(next.run(request).await)
 }

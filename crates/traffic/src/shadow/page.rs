@@ -11,7 +11,7 @@ use axum::routing::get;
 
 use super::status::ShadowState;
 use base::util::Password;
-use web::{HttpService, ReadOnlyPort};
+use web::{HostNames, HttpService, ReadOnlyPort};
 
 /// Time limit for a request and its reply. A page may have some megabytes.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -19,10 +19,11 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 const JSON: &str = "application/json";
 
 /// Returns a port with `GET /` for the page, `/report.txt` and `/report.json` for the report in other forms, and
-/// `/status.json`. If there is a token, requests must have it.
-pub fn shadow_page(state: Arc<ShadowState>, token: Option<Password>) -> HttpService {
+/// `/status.json`. If there is a token, requests must have it. Browsers reach the port under these names.
+pub fn shadow_page(state: Arc<ShadowState>, token: Option<Password>, hosts: HostNames) -> HttpService {
     let port = ReadOnlyPort {
         token,
+        hosts,
         time: REQUEST_TIMEOUT,
         wrong_method: "this port is read-only: use GET\n",
         unknown_path: "unknown path: use GET /, /report.txt, /report.json or /status.json\n",

@@ -7,6 +7,7 @@ use crate::TransferError;
 use crate::endpoint::Endpoint;
 use base::schema::{CfDef, KeyspaceDef};
 use base::util::output::report_line;
+use config::suggestion;
 
 /// The column families to copy.
 #[derive(Debug, Clone, Default)]
@@ -72,9 +73,23 @@ pub(super) fn selected_families(
             (None, Some(family)) => format!("no column family {family}"),
             (None, None) => "no column family".to_owned(),
         };
-        return Err(TransferError::Schema(format!("{what} is defined in {}", from.name)));
+        let meant = meant(from, selection);
+        return Err(TransferError::Schema(format!("{what} is defined in {}{meant}", from.name)));
     }
     Ok(all)
+}
+
+/// Returns the name that a selection of nothing probably meant, as the end of a message.
+fn meant(from: &Endpoint, selection: &Selection) -> String {
+    let keyspaces = from.keyspaces();
+    let of_keyspace = selection.keyspace.as_deref().map_or_else(String::new, |given| {
+        suggestion(given, keyspaces.iter().map(|keyspace| keyspace.name.as_str()))
+    });
+    let Some(family) = selection.column_family.as_deref().filter(|_| of_keyspace.is_empty()) else {
+        return of_keyspace;
+    };
+    let families = keyspaces.iter().flat_map(|keyspace| keyspace.column_families.keys());
+    suggestion(family, families.map(String::as_str))
 }
 
 /// Creates the column families that the target lacks. Returns each column family with its definition on the other endpoint.

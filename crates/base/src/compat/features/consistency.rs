@@ -1,5 +1,6 @@
 //! The consistency levels of all releases, under one name each.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::compat::span::{Span, before, only, since};
@@ -62,6 +63,11 @@ impl ConsistencyLevel {
 }
 
 impl ConsistencyLevel {
+    /// Returns the names of all levels, each once.
+    pub fn names() -> BTreeSet<String> {
+        NUMBERS.iter().map(|(_, level, _)| level.to_string()).collect()
+    }
+
     /// Returns whether this is a serial level.
     pub fn is_serial(self) -> bool {
         matches!(self, ConsistencyLevel::Serial | ConsistencyLevel::LocalSerial)

@@ -66,11 +66,10 @@ pub(super) struct ShownStep {
     pub requests: usize,
 }
 
-/// A number of the cost, with the width of its bar.
+/// A number of the cost.
 pub(super) struct Cost {
     pub name: &'static str,
     pub count: u64,
-    pub width: u64,
 }
 
 /// A part of the plan.
@@ -104,8 +103,7 @@ pub(super) fn explain(
         ("tombstones passed", recorded.tombstones),
         ("rows returned", rows as u64),
     ];
-    let most = counts.iter().map(|(_, count)| *count).max().unwrap_or_default().max(1);
-    let costs = counts.map(|(name, count)| Cost { name, count, width: count * u64::from(WIDTH) / most });
+    let costs = counts.map(|(name, count)| Cost { name, count });
     let reach = answer.and_then(|answer| answer.reach.as_ref());
     Explanation {
         plan: answer.map(|answer| drawing.plan(answer)).unwrap_or_default(),

@@ -36,6 +36,8 @@ struct ListPage {
     next: Option<PageLink>,
     order: &'static str,
     shows_tombstones: bool,
+    /// Whether the page Change puts rows in.
+    may_change: bool,
 }
 
 struct ListedRow {
@@ -85,6 +87,7 @@ pub(super) async fn show(
         form,
         order: if database.partitioner().preserves_order() { "keys" } else { "tokens" },
         shows_tombstones: database.store().can_dump(),
+        may_change: visitor.may_change,
     }))
 }
 

@@ -17,6 +17,7 @@ use base::compat::features::releases::NEWEST;
 use base::marshal::{AbstractType, BytesType, TypeRef};
 use base::model::SliceRange;
 use base::schema::{CfDef, TableDef};
+use config::suggestion;
 use db::limits::NAME_BYTES_MAX;
 use db::{Database, Request};
 
@@ -43,13 +44,15 @@ impl RowsQuery {
     pub(crate) fn family(&self, state: &AdminState, visitor: &Visitor) -> Result<Arc<CfDef>, AdminError> {
         let catalog = state.database.catalog();
         let Some(keyspace) = catalog.keyspace(&self.keyspace) else {
-            return Err(no_keyspace(&self.keyspace, visitor));
+            return Err(no_keyspace(&catalog, &self.keyspace, visitor));
         };
         match keyspace.column_families.get(&self.family) {
             Some(cf) if may_read(cf, visitor) => Ok(cf.clone()),
             None if visitor.user.may_everything() => Err(AdminError::not_found(format!(
-                "keyspace {} has no column family {:?}",
-                self.keyspace, self.family
+                "keyspace {} has no column family {:?}{}",
+                self.keyspace,
+                self.family,
+                suggestion(&self.family, keyspace.column_families.keys().map(String::as_str))
             ))),
             _ => Err(AdminError::forbidden(format!(
                 "there is no column family {:?} in keyspace {}, or you have no right to read it",

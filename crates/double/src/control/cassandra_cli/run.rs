@@ -15,6 +15,7 @@ use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::NEWEST;
 use base::marshal::TypeRef;
 use base::schema::CfDef;
+use config::suggestion;
 use cql::cql2::request_of;
 use db::{
     CfRequest, ColumnParent, ColumnPath, CounterColumn, Database, KsRequest, NewColumn, Request,
@@ -173,7 +174,8 @@ impl CliSession<'_> {
     fn known_keyspace(&self, name: &str) -> Result<String, String> {
         let catalog = self.database.catalog();
         let names: Vec<&str> = catalog.keyspaces.keys().map(String::as_str).collect();
-        match_name(name, &names).ok_or_else(|| format!("there is no keyspace {name}"))
+        match_name(name, &names)
+            .ok_or_else(|| format!("there is no keyspace {name}{}", suggestion(name, names)))
     }
 
     /// Returns a column family of the current keyspace, whatever the case of its name is.

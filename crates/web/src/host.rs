@@ -6,16 +6,22 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use axum::http::{HeaderMap, header};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 
 /// The names that the header Host may have, besides addresses and `localhost`.
-#[derive(Debug, Clone, Default)]
-pub struct HostNames(Vec<String>);
+#[derive(Debug, Clone)]
+pub struct HostNames {
+    names: Vec<String>,
+    option: &'static str,
+}
 
 impl HostNames {
-    /// Admits these names, in any letter case.
-    pub fn new(names: impl IntoIterator<Item = String>) -> HostNames {
-        HostNames(names.into_iter().map(|name| name.to_ascii_lowercase()).collect())
+    /// Admits these names, in any letter case. The option of the command line that adds one is for refusals.
+    pub fn new(option: &'static str, names: impl IntoIterator<Item = String>) -> HostNames {
+        HostNames { names: names.into_iter().map(|name| name.to_ascii_lowercase()).collect(), option }
     }
 
     /// Returns whether a request names this server. A request of HTTP/1.0 without the header comes from no browser.
@@ -35,12 +41,24 @@ impl HostNames {
             None => name.parse::<Ipv4Addr>().is_ok(),
         };
         let name = name.to_ascii_lowercase();
-        is_address || name == "localhost" || self.0.contains(&name)
+        is_address || name == "localhost" || self.names.contains(&name)
     }
 }
 
+/// Refuses requests that name another server.
+pub(crate) async fn check_host(State(names): State<HostNames>, request: Request, next: Next) -> Response {
+    if !names.admit(request.headers()) {
+        let why = format!(
+            "the header Host names another server: use an address or localhost, or start the server with {} NAME\n",
+            names.option
+        );
+        return (StatusCode::MISDIRECTED_REQUEST, why).into_response();
+    }
+    next.run(request).await
+}
+
 /// Returns the name in `name:port` or `[address]:port`; `None` if the text has another form.
-pub(crate) fn name_of(host: &str) -> Option<&str> {
+fn name_of(host: &str) -> Option<&str> {
     let end = match host.strip_prefix('[') {
         Some(rest) => rest.find(']')? + 2,
         None => host.find(':').unwrap_or(host.len()),
@@ -59,7 +77,7 @@ mod tests {
 
     #[test]
     fn addresses_and_own_names_are_admitted() {
-        let names = HostNames::new(["DB1.example.com".to_owned()]);
+        let names = HostNames::new("--admin-host", ["DB1.example.com".to_owned()]);
         for own in [
             "127.0.0.1",
             "127.0.0.1:9170",
@@ -92,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_request_has_one_host_at_most() {
-        let names = HostNames::default();
+        let names = HostNames::new("--admin-host", None);
         let mut headers = HeaderMap::new();
         assert!(names.admit(&headers));
         headers.append(header::HOST, "localhost".parse().unwrap());
