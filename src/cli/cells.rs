@@ -50,7 +50,7 @@ async fn row_of(args: &CellsArgs, data: &OpenedData) -> Result<String, String> {
 }
 
 /// Returns the keyspace or column family that was probably meant, as the end of a message.
-fn meant(args: &CellsArgs, data: &Data) -> String {
+fn meant(args: &CellsArgs, data: &OpenedData) -> String {
     let catalog = data.database.catalog();
     match catalog.keyspace(&args.keyspace_name) {
         None => suggestion(&args.keyspace_name, catalog.keyspaces.keys().map(String::as_str)),
