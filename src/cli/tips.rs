@@ -66,7 +66,7 @@ mod tests {
         // A similar option is what clap suggests.
         assert!(message("thriftstore serve --confg x").contains("--config"));
         assert!(!message("thriftstore serve --nothing").contains("tip:"));
-        assert!(!message("thriftstore stress -c 5").contains("tip:"));
+        assert!(!message("thriftstore stress -c 5").contains("--config FILE"));
     }
 
     #[test]
