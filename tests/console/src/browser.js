@@ -72,4 +72,4 @@ async function picture(page, name) {
   await page.screenshot({ path: path.join(process.env.SCREENSHOTS, `${name}.png`) });
 }
 
-module.exports = { Browser, check, picture };
+module.exports = { Browser, DESK, PHONE, check, picture };

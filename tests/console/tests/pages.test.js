@@ -64,6 +64,18 @@ describe("pages that links lead to", () => {
     });
   }
 
+  test("that do not exist are pages, too", async () => {
+    const page = await browser.open(server);
+    for (const path of ["/nowhere", "/keyspaces/BlogyAppy"]) {
+      const reply = await page.goto(path);
+      assert.equal(reply.status(), 404);
+      await page.getByRole("alert").waitFor();
+      await page.getByRole("navigation", { name: "Pages" }).waitFor();
+      await check(page);
+    }
+    await page.context().close();
+  });
+
   test("may load nothing of other servers", async () => {
     const reply = await fetch(server.url);
     const policy = reply.headers.get("content-security-policy");

@@ -3,7 +3,7 @@
 
 const assert = require("node:assert/strict");
 const { after, before, describe, test } = require("node:test");
-const { Browser, check, picture } = require("../src/browser.js");
+const { Browser, DESK, PHONE, check, picture } = require("../src/browser.js");
 const { HOSTILE, load } = require("../src/data.js");
 const { Server } = require("../src/server.js");
 
@@ -49,6 +49,11 @@ describe("rows and cells", () => {
       await checked("keyspace");
       await go(page, "text=Rows of Comments");
       await checked("rows");
+      // On a phone a row is a card: its token has three lines at most, and not a digit on each.
+      await page.setViewportSize(PHONE);
+      const token = await page.locator("table.rows td.number").first().boundingBox();
+      assert.ok(token.height < 90, `the token is ${token.height} pixels high`);
+      await page.setViewportSize(DESK);
       await go(page, "table.rows a >> nth=0");
       await checked("super-columns");
       await go(page, "text=This super column alone >> nth=0");
