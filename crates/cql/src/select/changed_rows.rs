@@ -165,7 +165,7 @@ impl ChangedRows {
         options: &QueryOptions,
     ) -> Result<Vec<Bytes>, CqlError> {
         let bound = BoundValues::new(state, options);
-        match partitions(&self.target, &self.restrictions, bound, state.behaviour)? {
+        match partitions(&self.target, &self.restrictions, bound, state.behaviour, true)? {
             Partitions::Keys(keys) => Ok(keys),
             Partitions::Range(_) => Ok(Vec::new()),
         }
