@@ -146,7 +146,7 @@ impl Parser<'_> {
             return Ok(Selector::Ttl(of_column(self)?));
         }
         // In languages without count(v), COUNT is a keyword, after which only `*` and 1 may stand.
-        let of_count = self.is_word(0, "COUNT").then(|| self.no_viable(2));
+        let of_count = self.is_word(0, "COUNT").then(|| self.no_viable_from(self.index(2), 2));
         if let Some((keyspace, name)) = self.function_name()? {
             if self.language.lacks_function(&name) {
                 let unknown = || SyntaxError::invalid(format!("Unknown function '{name}'"));

@@ -55,9 +55,15 @@ pub(super) fn families(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<
     rows
 }
 
+/// Returns whether CREATE TABLE has made a column family, as far as its definition shows that.
+fn is_of_cql(cf: &CfDef) -> bool {
+    cf.table.is_some() || cf.key_alias.is_some() || !cf.names.is_default()
+}
+
 fn family(cf: &CfDef, def: &TableDef, state: &QueryState<'_>) -> Row {
     let (reported, shows_id) = (state.reported, state.behaviour.schema.shows_family_id);
-    let lacks_names = cf.table.is_none() && !reported.has_default_names();
+    let is_of_cql = is_of_cql(cf);
+    let lacks_names = !is_of_cql && !reported.has_default_names();
     let lacks_key_name = lacks_names && cf.key_alias.is_none();
     let names =
         |columns: &[TableColumn]| json(&columns.iter().map(|column| &column.name).collect::<Vec<_>>());
@@ -69,7 +75,7 @@ fn family(cf: &CfDef, def: &TableDef, state: &QueryState<'_>) -> Row {
         _ => settings.text("speculative_retry"),
     };
     // A column family of Thrift clients only has a chance if it was set.
-    let default_chance = cf.table.as_ref().map(|_| if is_leveled { 0.1 } else { 0.01 });
+    let default_chance = is_of_cql.then_some(if is_leveled { 0.1 } else { 0.01 });
     let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense)
         || (def.layout == Layout::Super && cf.column_metadata.is_empty());
     Row::default()
@@ -150,7 +156,7 @@ fn column(cf: &CfDef, def: &TableDef, column: &TableColumn, reported: &ReportedV
         .text("columnfamily_name", &*cf.name)
         .text("column_name", &*column.name)
         .optional("index_name", index.and_then(|index| index.name.clone()))
-        .optional("index_options", index_options(index, def, cf.table.is_some(), reported))
+        .optional("index_options", index_options(index, def, is_of_cql(cf), reported))
         .optional("index_type", index.map(|index| index_type(index.kind).to_owned()))
         .text("type", kind)
         .text("validator", class_text(column));
