@@ -61,3 +61,4 @@ pub use run_script::{ScriptError, ScriptOutcome, error_text, run_script, run_scr
 pub use select::{AccessPath, PathIndex, PathPartitions, Reach};
 pub use state::{QueryState, Table, TypesOf};
 pub use stored_row::stored_row;
+pub use system::system_view;

@@ -190,6 +190,14 @@ impl Database {
         database
     }
 
+    /// Returns a database with another schema and another store, whose requests are watched and logged with those of this
+    /// one.
+    pub fn view(&self, catalog: Arc<Catalog>, store: Arc<dyn Store>) -> Database {
+        let view = self.with_store(store);
+        view.catalog.store(catalog);
+        Database { faults: self.faults.clone(), request_log: self.request_log.clone(), ..view }
+    }
+
     /// Returns the current schema.
     pub fn catalog(&self) -> CatalogNow {
         self.catalog.load()

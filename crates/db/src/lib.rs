@@ -70,7 +70,7 @@ pub use metrics::DatabaseMetrics;
 pub use read::{GetResult, MultiSliceRequest, Ranges, Reads, StoredRows, StoredRowsArgs};
 pub use request::Request;
 pub use reserved::is_reserved;
-pub use ring_order::RingOrder;
+pub use ring_order::{RingOrder, RingRange};
 pub use schema::{
     CfRequest, ColumnRequest, KsRequest, Restore, SchemaChanges, StoredSchema, check_families,
     described_keyspace,

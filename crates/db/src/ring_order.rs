@@ -14,9 +14,21 @@ pub struct RingOrder<'a> {
 }
 
 /// A part of the ring: from a token (`true` includes the token itself) to a token, inclusive.
-pub(super) struct RingRange {
-    pub from: Option<(Vec<u8>, bool)>,
-    pub to: Option<Vec<u8>>,
+pub struct RingRange {
+    pub(super) from: Option<(Vec<u8>, bool)>,
+    pub(super) to: Option<Vec<u8>>,
+}
+
+impl RingRange {
+    /// Returns whether a token, in its stored form, is in the range.
+    pub fn has(&self, token: &[u8]) -> bool {
+        let is_after = match &self.from {
+            None => true,
+            Some((from, true)) => token >= &from[..],
+            Some((from, false)) => token > &from[..],
+        };
+        is_after && self.to.as_ref().is_none_or(|to| token <= &to[..])
+    }
 }
 
 impl Database {
@@ -66,7 +78,7 @@ impl RingOrder<'_> {
     }
 
     /// Returns the parts of the ring that the bounds cover, in order.
-    pub(super) fn ranges(&self, bounds: &Bounds, release: Release) -> Vec<RingRange> {
+    pub fn ranges(&self, bounds: &Bounds, release: Release) -> Vec<RingRange> {
         let from_key = |start: &Bytes| (!start.is_empty()).then(|| (self.token(start), true));
         match bounds {
             Bounds::Keys { start, end } => {

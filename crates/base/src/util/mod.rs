@@ -6,6 +6,7 @@ pub mod clock;
 mod error_text;
 mod hex;
 mod invisible;
+mod java_map;
 mod key_hash;
 pub mod limits;
 mod line_writer;
@@ -30,6 +31,10 @@ pub use clock::{Clock, ClockChange, ClockState, system_ms, whole_micros};
 pub use error_text::without_statement;
 pub use hex::{hex, unhex};
 pub use invisible::is_invisible;
+pub use java_map::{
+    bucket_of_pair, in_buffer_order, in_java_order, in_order_of_options, sort_in_copied_map,
+    sort_in_grown_map,
+};
 pub use key_hash::{KeyHasher, KeyMap};
 pub use line_writer::{LineWriter, Rotation};
 pub use listed::{counted, listed};

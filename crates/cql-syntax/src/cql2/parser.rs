@@ -119,9 +119,18 @@ fn level(parser: &mut Parser<'_>) -> Result<ConsistencyLevel, SyntaxError> {
 }
 
 fn select(parser: &mut Parser<'_>) -> Result<Select2, SyntaxError> {
+    let is_count = parser.is_word(0, "COUNT") && parser.is_symbol(1, "(");
+    if is_count {
+        parser.advance();
+        parser.advance();
+    }
     let first = if parser.eat_word("FIRST") { Some(integer(parser)?) } else { None };
     let is_reversed = parser.eat_word("REVERSED");
-    let columns = columns(parser)?;
+    let mut columns = columns(parser)?;
+    if is_count {
+        parser.expect_symbol(")")?;
+        columns = Columns2::Count(Box::new(columns));
+    }
     parser.expect_word("FROM")?;
     let table = table_name(parser)?;
     let mut consistency = ConsistencyLevel::One;
@@ -137,18 +146,6 @@ fn select(parser: &mut Parser<'_>) -> Result<Select2, SyntaxError> {
 fn columns(parser: &mut Parser<'_>) -> Result<Columns2, SyntaxError> {
     if parser.eat_symbol("*") {
         return Ok(Columns2::All);
-    }
-    if parser.is_word(0, "COUNT") && parser.is_symbol(1, "(") {
-        parser.advance();
-        parser.advance();
-        let is_one = parser.raw(0) == "1";
-        let counts_rows = parser.is_symbol(0, "*") || is_one;
-        parser.advance();
-        if !counts_rows {
-            parser.complain("Only COUNT(*) and COUNT(1) operations are currently supported.".to_owned());
-        }
-        parser.expect_symbol(")")?;
-        return Ok(Columns2::Count(is_one.then(|| Term2::Text("1".to_owned()))));
     }
     let first = term(parser)?;
     if parser.eat_symbol(".") {

@@ -120,8 +120,8 @@ pub struct Select2 {
 pub enum Columns2 {
     /// `*`.
     All,
-    /// `COUNT(*)`, or `COUNT(1)` with the term 1: a real server takes it for a column name, which must be valid.
-    Count(Option<Term2>),
+    /// `COUNT(*)`: these columns are counted.
+    Count(Box<Columns2>),
     /// `a..b`: all columns from the first to the second name. An empty name means no bound.
     Range(Term2, Term2),
     /// `a, b`: the columns with these names.

@@ -77,7 +77,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Returns the index of the visible token `ahead` positions from here.
-    fn index(&self, ahead: usize) -> usize {
+    pub(super) fn index(&self, ahead: usize) -> usize {
         self.tokens.visible(self.at, ahead)
     }
 

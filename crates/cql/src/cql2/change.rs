@@ -79,6 +79,8 @@ impl Writer<'_> {
                 self.family.cf.name
             ));
         }
+        let keys = self.change.keys.iter().map(|key| self.values.bytes(key, self.family.key_type()));
+        let keys: Vec<Bytes> = keys.collect::<Result<_, CqlError>>()?;
         let mutations = match &self.change.what {
             Command2::Set(columns) => {
                 let columns = columns.iter().map(|(name, value)| {
@@ -98,8 +100,7 @@ impl Writer<'_> {
             }
         };
         let row = |key: Bytes| RowBatch { key, families: vec![(self.family.name(), mutations.clone())] };
-        let keys = self.change.keys.iter().map(|key| self.values.bytes(key, self.family.key_type()));
-        keys.map(|key| key.map(row)).collect()
+        Ok(keys.into_iter().map(row).collect())
     }
 
     fn insert(&self, name: Bytes, value: &NewValue2) -> Result<MutationRequest, CqlError> {

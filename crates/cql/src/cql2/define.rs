@@ -40,13 +40,6 @@ pub(super) async fn create_keyspace(
     if request.strategy_class.is_empty() {
         return invalid("missing required argument \"strategy_class\"");
     }
-    if state.database.catalog().keyspace(name).is_some() {
-        return Err(CqlError::AlreadyExists {
-            message: texts::existing_keyspace(state.behaviour, name),
-            keyspace: name.to_owned(),
-            table: String::new(),
-        });
-    }
     state.database.schema_changes(state.behaviour).by(state.user).add_keyspace(request).await?;
     Ok(Cql2Outcome::Void)
 }
@@ -83,7 +76,13 @@ pub(super) async fn create_index(
     found.index_kind = Some(IndexKind::Keys);
     found.index_name = name.map(str::to_owned);
     drop(family);
-    state.database.schema_changes(state.behaviour).update_column_family(request).await?;
+    let changed = state.database.schema_changes(state.behaviour).update_column_family(request).await;
+    changed.map_err(|error| match error {
+        db::Error::InvalidRequest(why) => {
+            CqlError::invalid(texts::mistake_in_index_of_cql2(state.behaviour, &why))
+        }
+        error => error.into(),
+    })?;
     Ok(Cql2Outcome::Void)
 }
 

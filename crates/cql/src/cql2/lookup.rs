@@ -9,8 +9,8 @@ use crate::{CqlError, QueryState};
 use base::compat::features::releases::CQL_2;
 use base::compat::texts;
 use base::marshal;
-use base::marshal::{AbstractType, PACKAGE, TypeRef};
-use base::schema::CfDef;
+use base::marshal::{AbstractType, TypeRef};
+use base::schema::{CfDef, Layout};
 use cql_syntax::TableName;
 use db::limits::NAME_BYTES_MAX;
 
@@ -84,6 +84,17 @@ impl<'a> Family<'a> {
         self.cf.column_metadata.get(column).map(|column| self.view(&column.validator))
     }
 
+    /// Returns the short name of a column's type, if it is declared. `column` is the name of a cell.
+    pub(super) fn declared_name(&self, column: &Bytes) -> Option<String> {
+        if let Some(declared) = self.declared_type(column) {
+            return Some(short_name(declared.class_name()));
+        }
+        let table = self.cf.table.as_ref().filter(|table| table.layout == Layout::Sparse)?;
+        let name = table.place_of(column)?.column?;
+        let declared = table.others.values().find(|other| other.cell_name == name)?;
+        Some(short_name(&declared.cql_type.class_name()))
+    }
+
     pub(super) fn default_type(&self) -> &dyn AbstractType {
         self.view(&self.cf.default_validator)
     }
@@ -113,8 +124,8 @@ pub(super) fn check_name(name: &[u8]) -> Result<(), CqlError> {
     Ok(())
 }
 
-/// Returns a class name without Cassandra's package.
-pub(super) fn short_name(of: &dyn AbstractType) -> String {
-    let class = of.class_name();
-    class.strip_prefix(PACKAGE).unwrap_or(class).to_owned()
+/// Returns a class name without its package and its parameters (`TypeParser.getShortName`).
+pub(super) fn short_name(class: &str) -> String {
+    let class = class.split('(').next().unwrap_or_default();
+    class.rsplit('.').next().unwrap_or_default().to_owned()
 }

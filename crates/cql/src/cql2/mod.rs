@@ -15,7 +15,7 @@ pub use properties::request_of;
 use values::Values;
 
 use super::journal_arguments::note_query;
-use super::system::SYSTEM;
+use super::system::{is_system, system_view};
 use super::{CqlError, Execution, QueryState};
 use crate::error::invalid;
 use base::compat::features::releases::CQL_2;
@@ -70,6 +70,10 @@ pub fn run<'a>(
         if prepared.markers != values.len() {
             return invalid(texts::wrong_bound_count(CQL_2, prepared.markers, values.len()));
         }
+        let target = prepared.statement.target();
+        let keyspace = target.keyspace.as_deref().or(state.keyspace).unwrap_or_default();
+        let view = system_view(state, keyspace.as_bytes());
+        let state = &QueryState { database: view.as_ref().unwrap_or(state.database), ..*state };
         let values = Values { bound: values, state };
         match &prepared.statement {
             Statement2::Select(select) => {
@@ -80,7 +84,7 @@ pub fn run<'a>(
             }
             Statement2::Use(name) => match state.database.catalog().keyspace(name) {
                 Some(_) => Ok(Cql2Outcome::Keyspace(name.clone())),
-                None if name == SYSTEM => Ok(Cql2Outcome::Keyspace(name.clone())),
+                None if is_system(name) => Ok(Cql2Outcome::Keyspace(name.clone())),
                 None => invalid(texts::unknown_keyspace_of_use(CQL_2, name)),
             },
             Statement2::Truncate(table) => {

@@ -11,6 +11,8 @@ pub enum Cql2Outcome {
     Void,
     /// USE: the session's new keyspace. The client gets the same result as for `Void`.
     Keyspace(String),
+    /// The number of columns of a row: COUNT in 0.8.
+    Count(i32),
     /// The rows of a SELECT, or its count.
     Rows(Cql2Result),
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{CqlError, QueryState};
 use base::compat::features::FieldKind;
+use base::compat::texts;
 use base::marshal::{Native, PACKAGE};
 use base::schema::{CfDef, Setting};
 use db::{CfRequest, ColumnRequest};
@@ -37,8 +38,17 @@ pub(super) fn class_of(state: &QueryState<'_>, name: &str) -> Result<String, Cql
     if let Some(class) = class {
         return Ok(format!("{PACKAGE}{class}"));
     }
-    let found = state.database.types().parse(name).map_err(|error| CqlError::invalid(error.to_string()))?;
+    let found = state.database.types().parse(name);
+    let found = found.map_err(|error| with_class(state, db::Error::invalid(error.to_string())))?;
     Ok(found.class_name().to_owned())
+}
+
+/// Returns the error of a mistake in a definition, with the class of its exception.
+pub(super) fn with_class(state: &QueryState<'_>, error: db::Error) -> CqlError {
+    match error {
+        db::Error::InvalidRequest(why) => CqlError::invalid(texts::mistake_in_cql2(state.behaviour, &why)),
+        error => error.into(),
+    }
 }
 
 /// Adds properties to the request for a column family.

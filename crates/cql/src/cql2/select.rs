@@ -16,6 +16,8 @@ use db::{Access, ColumnParent, IndexExpression, IndexOperator, KeyRange, Request
 /// The default maximum number of columns of each row, without FIRST.
 const COLUMNS: i32 = 10_000;
 
+const ONLY_ROWS: &str = "Only COUNT(*) and COUNT(1) operations are currently supported.";
+
 /// The timestamp of the row key when it is shown as a column.
 const KEY_TIMESTAMP: i64 = -1;
 
@@ -51,6 +53,14 @@ pub(super) async fn run(
     let family = Family::find(state, &select.table)?;
     state.check(Access::Read { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
     let reader = Select2Reader { state, family: &family, select, values };
+    if reader.counts_columns() {
+        return reader.count_columns().await;
+    }
+    if let Columns2::Count(counted) = &select.columns {
+        reader.check_counted(counted)?;
+    }
+    // Real servers read the names of columns before the conditions.
+    reader.predicate()?;
     let conditions = reader.conditions()?;
     let rows = reader.rows(&conditions).await?;
     if matches!(select.columns, Columns2::Count(_)) {
@@ -81,6 +91,36 @@ struct Select2Reader<'a> {
 }
 
 impl Select2Reader<'_> {
+    /// Returns whether the statement counts the columns of a row, as COUNT does in 0.8.
+    fn counts_columns(&self) -> bool {
+        matches!(self.select.columns, Columns2::Count(_))
+            && self.state.behaviour.reads.count_of_cql2_is_of_columns
+    }
+
+    async fn count_columns(&self) -> Result<Cql2Outcome, CqlError> {
+        let conditions = self.conditions()?;
+        if conditions.keys.len() != 1 {
+            return invalid("Counts can only be performed for a single record (Hint: KEY=term)");
+        }
+        let rows = self.rows(&conditions).await?;
+        let columns: usize = rows.iter().map(|row| row.columns.len()).sum();
+        Ok(Cql2Outcome::Count(i32::try_from(columns).unwrap_or(i32::MAX)))
+    }
+
+    /// Checks what COUNT counts: `*`, or 1, which a real server takes for a column name, which must be valid.
+    fn check_counted(&self, counted: &Columns2) -> Result<(), CqlError> {
+        match counted {
+            Columns2::All => Ok(()),
+            Columns2::Names(names) => match &names[..] {
+                [one @ Term2::Text(text)] if text == "1" => {
+                    self.values.bytes(one, self.family.comparator()).map(drop)
+                }
+                _ => invalid(ONLY_ROWS),
+            },
+            Columns2::Range(..) | Columns2::Count(_) => invalid(ONLY_ROWS),
+        }
+    }
+
     fn conditions(&self) -> Result<Where, CqlError> {
         let mut conditions = Where::default();
         let alias = self.family.key_alias();
@@ -188,7 +228,11 @@ impl Select2Reader<'_> {
 
     fn predicate(&self) -> Result<SlicePredicate, CqlError> {
         let comparator = self.family.comparator();
-        let (start, finish) = match &self.select.columns {
+        let columns = match &self.select.columns {
+            Columns2::Count(counted) if self.counts_columns() => counted,
+            columns => columns,
+        };
+        let (start, finish) = match columns {
             Columns2::Names(names) => {
                 let alias = self.family.key_alias();
                 let names = names.iter().filter(|name| !name.is_key(&alias));
@@ -203,11 +247,7 @@ impl Select2Reader<'_> {
             Columns2::Range(start, finish) => {
                 (self.values.bytes(start, comparator)?, self.values.bytes(finish, comparator)?)
             }
-            Columns2::Count(Some(one)) => {
-                self.values.bytes(one, comparator)?;
-                (Bytes::new(), Bytes::new())
-            }
-            Columns2::All | Columns2::Count(None) => (Bytes::new(), Bytes::new()),
+            Columns2::All | Columns2::Count(_) => (Bytes::new(), Bytes::new()),
         };
         self.check_column_order(&start, &finish)?;
         let count = self.select.first.unwrap_or(COLUMNS);
@@ -294,8 +334,8 @@ impl Select2Reader<'_> {
 
     fn result(&self, rows: Vec<Row>, absent: &HashSet<Bytes>) -> Result<Cql2Result, CqlError> {
         let mut result = Cql2Result {
-            default_name_type: short_name(self.family.comparator()),
-            default_value_type: short_name(self.family.default_type()),
+            default_name_type: short_name(self.family.comparator().class_name()),
+            default_value_type: short_name(self.family.default_type().class_name()),
             ..Cql2Result::default()
         };
         for row in rows {
@@ -321,13 +361,13 @@ impl Select2Reader<'_> {
     /// Returns the row key as a column with this name.
     fn key_column(&self, name: Bytes, key: &Bytes, result: &mut Cql2Result) -> Cql2Column {
         result.name_types.insert(name.clone(), "AsciiType".to_owned());
-        result.value_types.insert(name.clone(), short_name(self.family.key_type()));
+        result.value_types.insert(name.clone(), short_name(self.family.key_type().class_name()));
         Cql2Column { name, value: Some(key.clone()), timestamp: Some(KEY_TIMESTAMP) }
     }
 
     fn note_type(&self, name: &Bytes, result: &mut Cql2Result) {
-        if let Some(declared) = self.family.declared_type(name) {
-            result.value_types.insert(name.clone(), short_name(declared));
+        if let Some(declared) = self.family.declared_name(name) {
+            result.value_types.insert(name.clone(), declared);
         }
     }
 

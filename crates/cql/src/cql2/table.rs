@@ -54,13 +54,15 @@ pub(super) async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Res
     let catalog = state.database.catalog();
     if catalog.column_family(keyspace, &create.table.name).is_some() {
         return Err(CqlError::AlreadyExists {
-            message: texts::existing_table(state.behaviour, keyspace, &create.table.name),
+            message: texts::existing_table_in_cql2(state.behaviour, keyspace, &create.table.name),
             keyspace: keyspace.to_owned(),
             table: create.table.name.clone(),
         });
     }
     drop(catalog);
-    state.database.schema_changes(state.behaviour).by(state.user).add_column_family(request).await?;
+    let added =
+        state.database.schema_changes(state.behaviour).by(state.user).add_column_family(request).await;
+    added.map_err(|error| properties::with_class(state, error))?;
     Ok(Cql2Outcome::Void)
 }
 

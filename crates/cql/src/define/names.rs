@@ -15,8 +15,9 @@ fn is_word(name: &str) -> bool {
 
 /// Checks the name of a new keyspace.
 pub(super) fn check_keyspace(name: &str) -> Result<(), CqlError> {
-    if is_system(name) {
-        return invalid(texts::own_keyspace(NEWEST, name));
+    let lower = name.to_ascii_lowercase();
+    if is_system(&lower) {
+        return invalid(texts::own_keyspace(NEWEST, &lower));
     }
     if !is_word(name) {
         return invalid(format!("\"{name}\" is not a valid keyspace name"));

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use super::names::{configuration, syntax};
 use crate::CqlError;
+use base::compat::features::compaction_options;
+use base::compat::features::releases::NEWEST;
 use base::schema::{CfDef, Setting};
 use cql_syntax::{Properties, PropertyValue};
 use db::limits::TTL_MAX_S;
@@ -33,6 +35,9 @@ const COMPRESSION_PACKAGE: &str = "org.apache.cassandra.io.compress.";
 const STRATEGIES: [&str; 3] =
     ["SizeTieredCompactionStrategy", "LeveledCompactionStrategy", "DateTieredCompactionStrategy"];
 const COMPRESSORS: [&str; 3] = ["LZ4Compressor", "SnappyCompressor", "DeflateCompressor"];
+
+/// The options of a compaction strategy that are settings of the column family too.
+const BOUNDS: [&str; 2] = ["min_threshold", "max_threshold"];
 
 /// Checks that every property is known and given only once.
 pub(super) fn check_known(
@@ -163,7 +168,7 @@ fn compaction(cf: &mut CfDef, map: &BTreeMap<String, String>) -> Result<(), CqlE
         return configuration(format!("Unable to find compaction strategy class '{full}'"));
     };
     let mut bounds = [4, 32];
-    for (bound, name) in bounds.iter_mut().zip(["min_threshold", "max_threshold"]) {
+    for (bound, name) in bounds.iter_mut().zip(BOUNDS) {
         if let Some(text) = options.get(name) {
             *bound = integer(name, text)?;
             cf.settings.insert(name.replace("_", "_compaction_"), Setting::Int(*bound));
@@ -178,7 +183,9 @@ fn compaction(cf: &mut CfDef, map: &BTreeMap<String, String>) -> Result<(), CqlE
             bounds[0], bounds[1]
         ));
     }
-    options.retain(|name, _| name != "min_threshold" && name != "max_threshold");
+    let short = full.strip_prefix(COMPACTION_PACKAGE).unwrap_or(&full);
+    let known = compaction_options(short, NEWEST).unwrap_or_default();
+    options.retain(|name, _| !BOUNDS.contains(&&**name) || known.contains(&&**name));
     cf.settings.insert("compaction_strategy".to_owned(), Setting::Text(full));
     cf.settings.insert("compaction_strategy_options".to_owned(), Setting::Map(options));
     Ok(())

@@ -16,7 +16,7 @@ use base::marshal::{
     CollectionForm, CqlType, TypeRef, list_from_bytes, map_from_bytes, tuple_from_bytes, tuple_to_bytes,
 };
 use base::schema::{ColumnKind, TableColumn, TableDef};
-use base::util::Release;
+use base::util::{Release, bucket_of_pair};
 use cql_syntax::{Condition, InValues, Operator, Part, Term, Test, operator_text};
 use db::Database;
 
@@ -122,6 +122,19 @@ impl ColumnCondition {
 
     pub(super) fn is_static(&self) -> bool {
         self.column.kind == ColumnKind::Static
+    }
+
+    /// Returns where the condition is in Cassandra's map of conditions, by its column and the element that it is on.
+    pub(super) fn bucket(&self, testing: ConditionContext<'_>) -> u32 {
+        let element = match &self.part {
+            Some(ComparedPart::Element(term)) => term.value(testing.options, testing.database).ok(),
+            _ => None,
+        };
+        let element = match &element {
+            Some(Value::Single(bytes)) => Some(&bytes[..]),
+            _ => None,
+        };
+        bucket_of_pair(self.column.name.as_bytes(), element)
     }
 
     /// Checks whether a row meets the condition.

@@ -188,6 +188,11 @@ impl<'p> ConditionalRequest<'p> {
                 ConditionalTest::NotExists => !row.exists(),
                 ConditionalTest::Columns(conditions) => {
                     let mut holds = row.exists() || !state.behaviour.cql.conditions_need_row;
+                    let mut conditions: Vec<_> = conditions.iter().collect();
+                    if state.behaviour.cql.conditions_are_in_a_map {
+                        conditions
+                            .sort_by_cached_key(|(condition, options)| condition.bucket(testing(options)));
+                    }
                     for (condition, options) in conditions {
                         holds = holds && condition.holds(row.named(), testing(options))?;
                     }

@@ -128,12 +128,12 @@ impl ModifyPlan {
             return Ok(vec![RowSet::Static]);
         }
         let is_of_columns = self.kind == ModifyKind::Delete && !self.operations.is_empty();
-        // Cassandra 3.11 refuses the range also where it can hold no row.
-        if is_of_columns && rows.slices_clustering() {
-            return invalid(RANGE_OF_COLUMNS);
-        }
         let count = self.table.def.clustering.len();
         let sets = rows.row_sets(state, options)?;
+        // Cassandra 3.11 accepts a range that can hold no row.
+        if is_of_columns && rows.slices_clustering() && !sets.is_empty() {
+            return invalid(RANGE_OF_COLUMNS);
+        }
         for set in &sets {
             let is_row = matches!(set, RowSet::Row(values) if values.len() == count)
                 && (self.kind == ModifyKind::Update || rows.is_by_whole_key());

@@ -10,7 +10,7 @@ use crate::select::RowSet;
 use crate::values::{TypedTerm, Value, append_uuid, prepend_uuids};
 use crate::{CqlError, QueryOptions, Table};
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
-use base::compat::{Behaviour, Line};
+use base::compat::{Behaviour, Line, texts};
 use base::model::{Cell, Change, DeletionTime, RangeTombstone};
 use base::schema::{ColumnKind, Layout, TableColumn};
 use base::util::Release;
@@ -153,7 +153,7 @@ impl<'a> RowWriter<'a> {
         let Some(index) = index else { return Ok(()) };
         invalid(format!(
             "Can't index column value of size {bytes} for index {} on {}.{}",
-            index.name.as_deref().unwrap_or_default(),
+            texts::index_of_value(self.writing.release, &cf.name, index.name.as_deref().unwrap_or_default()),
             cf.keyspace,
             cf.name
         ))
@@ -366,7 +366,10 @@ impl<'a> RowWriter<'a> {
 
     fn prepend(&mut self, column: &TableColumn, term: &TypedTerm) -> Result<(), CqlError> {
         let Value::List(elements) = self.value(term)? else { return Ok(()) };
-        let uuids = prepend_uuids(self.writing.database, elements.len());
+        let mut uuids = prepend_uuids(self.writing.database, elements.len());
+        if Behaviour::of(self.writing.release).cql.prepended_lists_are_reversed {
+            uuids.reverse();
+        }
         uuids.iter().zip(elements).try_for_each(|(uuid, element)| {
             check_element("List", &element)?;
             self.write(column, Some(uuid), Some(element))

@@ -165,7 +165,7 @@ impl ChangedRows {
         options: &QueryOptions,
     ) -> Result<Vec<Bytes>, CqlError> {
         let bound = BoundValues::new(state, options);
-        match partitions(&self.target, &self.restrictions, bound, state.behaviour)? {
+        match partitions(&self.target, &self.restrictions, bound, state.behaviour, true)? {
             Partitions::Keys(keys) => Ok(keys),
             Partitions::Range(_) => Ok(Vec::new()),
         }
@@ -193,6 +193,13 @@ impl ChangedRows {
         let CellReads::Cells(slices) = slicing.sliced(comparator)?.reads else {
             return invalid("a range of rows of a super column family cannot be deleted: delete single rows");
         };
+        // Between equal bounds of composite names there is no name. Equal bounds of plain names are a name, if both are in
+        // the range.
+        let has_names = |slice: &CellSlice| {
+            let is_of_one = slice.start == slice.finish && !slice.start.is_empty();
+            !is_of_one || def.layout == Layout::Dense && !slice.skips_start && !slice.skips_finish
+        };
+        let slices: Vec<CellSlice> = slices.iter().filter(has_names).collect();
         if def.layout == Layout::Dense && slices.iter().any(|slice| slice.skips_start || slice.skips_finish) {
             return invalid(
                 "a range of rows without its ends cannot be deleted in this COMPACT STORAGE table: use >= and <=",
@@ -205,10 +212,6 @@ impl ChangedRows {
             let start = if slice.start.is_empty() { after_statics.unwrap_or_default() } else { slice.start };
             RowSet::Range { start, finish: slice.finish }
         };
-        // Between equal bounds of composite names there is no name. Equal bounds of plain names are a name.
-        let has_names = |slice: &CellSlice| {
-            def.layout == Layout::Dense || slice.start.is_empty() || slice.start != slice.finish
-        };
-        Ok(slices.iter().filter(has_names).map(range).collect())
+        Ok(slices.into_iter().map(range).collect())
     }
 }

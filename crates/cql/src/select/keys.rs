@@ -90,11 +90,13 @@ impl Partitions {
     }
 }
 
+/// Returns the partitions of a statement. Keys that cannot exist are refused if rows of the partitions are read at all.
 pub(super) fn partitions(
     target: &Target,
     restrictions: &Restrictions,
     bound: BoundValues<'_>,
     behaviour: &Behaviour,
+    are_read: bool,
 ) -> Result<Partitions, CqlError> {
     if let Some(token) = &restrictions.token {
         let range = token_range(token, bound, behaviour)?;
@@ -102,7 +104,7 @@ pub(super) fn partitions(
             return Ok(Partitions::Range(range));
         }
         // The keys are given too, and the token selects some of them.
-        let mut keys = keys(target, restrictions, bound, behaviour.release)?;
+        let mut keys = keys(target, restrictions, bound, behaviour.release, are_read)?;
         let ring = bound.database.ring_order();
         keys.retain(|key| range.as_ref().is_some_and(|range| range.holds(&ring.token(key))));
         return Ok(Partitions::Keys(keys));
@@ -110,7 +112,7 @@ pub(super) fn partitions(
     if restrictions.is_key_range {
         return Ok(Partitions::Range(Some(RingRange::all())));
     }
-    keys(target, restrictions, bound, behaviour.release).map(Partitions::Keys)
+    keys(target, restrictions, bound, behaviour.release, are_read).map(Partitions::Keys)
 }
 
 fn keys(
@@ -118,6 +120,7 @@ fn keys(
     restrictions: &Restrictions,
     bound: BoundValues<'_>,
     release: Release,
+    are_read: bool,
 ) -> Result<Vec<Bytes>, CqlError> {
     let is_sorted = Behaviour::of(release).cql.in_keys_are_sorted;
     let columns = &target.def.partition_key;
@@ -143,8 +146,8 @@ fn keys(
     for values in values_of_columns {
         each = each.with(1, values)?;
     }
-    if restrictions.uses_index {
-        // Real servers read ranges then, in which no empty key is.
+    if restrictions.uses_index || !are_read {
+        // Real servers read ranges by an index, in which no empty key is. They check keys before they read their rows.
         return Ok(each.iter().map(row_key).filter(|key| !key.is_empty()).collect());
     }
     each.into_row_keys()

@@ -191,7 +191,7 @@ impl SelectPlan {
         let is_empty = sliced.reads.is_empty();
         let tests = || if is_empty { Ok(Vec::new()) } else { self.tests(&sliced.rest, bound, release) };
         let index = if is_empty { None } else { self.index(cf, &sliced.rest, bound, release)? };
-        let partitions = partitions(&self.target, &self.restrictions, bound, state.behaviour)?;
+        let partitions = partitions(&self.target, &self.restrictions, bound, state.behaviour, !is_empty)?;
         if is_whole && self.restrictions.rules.pages_aggregates {
             self.sorted_page_size(options.page_size, &partitions, usize::MAX)?;
         }

@@ -13,7 +13,11 @@ use base::schema::{CfDef, KeyspaceDef};
 use base::util::SharedMap;
 use cql_syntax::{Statement, parse};
 
-const FIRST: Line = Line(0, 0);
+/// The first line whose system tables are tables of CQL 3.
+const FIRST: Line = Line(1, 2);
+
+/// The lines in which they are column families that CQL 3 does not know, of which the tables here have the cells.
+const TO_1_1: Span = Span::lines(Line(1, 1), FIRST);
 
 struct Definition {
     /// The reported versions with which clients can query it: mostly all, since clients only query tables that they
@@ -74,10 +78,31 @@ const TABLES: &[Definition] = &[
          release_version text, rpc_address inet, schema_version uuid, tokens set<text>) \
          WITH comment = 'information about known peers in the cluster'",
     ),
+    only(
+        TO_1_1,
+        "CREATE TABLE system.schema_keyspaces (keyspace_name text PRIMARY KEY, durable_writes boolean, name text, \
+         strategy_class text, strategy_options text) WITH COMPACT STORAGE",
+    ),
+    only(
+        TO_1_1,
+        "CREATE TABLE system.schema_columnfamilies (keyspace_name text, columnfamily_name text, caching text, \
+         column_aliases text, comment text, compaction_strategy_class text, compaction_strategy_options text, \
+         comparator text, compression_parameters text, default_validator text, gc_grace_seconds int, id int, \
+         key_alias text, key_validator text, local_read_repair_chance double, max_compaction_threshold int, \
+         min_compaction_threshold int, read_repair_chance double, replicate_on_write boolean, subcomparator text, \
+         type text, value_alias text, PRIMARY KEY (keyspace_name, columnfamily_name))",
+    ),
+    only(
+        TO_1_1,
+        "CREATE TABLE system.schema_columns (keyspace_name text, columnfamily_name text, column_name text, \
+         index_name text, index_options text, index_type text, validator text, \
+         PRIMARY KEY (keyspace_name, columnfamily_name, column_name))",
+    ),
     table(
         Span::lines(FIRST, Line(3, 0)),
         "CREATE TABLE system.schema_keyspaces (keyspace_name text PRIMARY KEY, durable_writes boolean, \
-         strategy_class text, strategy_options text) WITH comment = 'keyspace definitions'",
+         strategy_class text, strategy_options text) \
+         WITH COMPACT STORAGE AND comment = 'keyspace definitions'",
     ),
     only(
         Span::lines(FIRST, Line(2, 0)),
@@ -143,7 +168,68 @@ const TABLES: &[Definition] = &[
          WITH comment = 'trigger definitions'",
     },
     only(
+        Span::lines(FIRST, Line(2, 1)),
+        "CREATE TABLE system.\"NodeIdInfo\" (key text, id timeuuid, PRIMARY KEY (key, id)) \
+         WITH COMPACT STORAGE AND comment = 'counter node IDs'",
+    ),
+    only(
+        Span::lines(FIRST, Line(2, 0)),
+        "CREATE TABLE system.batchlog (id uuid PRIMARY KEY, data blob, written_at timestamp) \
+         WITH comment = 'uncommited batches'",
+    ),
+    only(
+        Span::lines(Line(2, 0), Line(4, 0)),
+        "CREATE TABLE system.batchlog (id uuid PRIMARY KEY, data blob, version int, written_at timestamp) \
+         WITH comment = 'uncommited batches'",
+    ),
+    only(
         Span::lines(FIRST, Line(4, 0)),
+        "CREATE TABLE system.hints (target_id uuid, hint_id timeuuid, message_version int, mutation blob, \
+         PRIMARY KEY (target_id, hint_id, message_version)) \
+         WITH COMPACT STORAGE AND comment = 'hints awaiting delivery'",
+    ),
+    only(
+        Span::lines(FIRST, Line(4, 0)),
+        "CREATE TABLE system.peer_events (peer inet PRIMARY KEY, hints_dropped map<uuid, int>) \
+         WITH comment = 'cf contains events related to peers'",
+    ),
+    only(
+        Span::lines(FIRST, Line(4, 0)),
+        "CREATE TABLE system.range_xfers (token_bytes blob PRIMARY KEY, requested_at timestamp) \
+         WITH comment = 'ranges requested for transfer here'",
+    ),
+    only(
+        Span::lines(Line(2, 0), Line(4, 0)),
+        "CREATE TABLE system.paxos (row_key blob, cf_id uuid, in_progress_ballot timeuuid, most_recent_commit blob, \
+         most_recent_commit_at timeuuid, proposal blob, proposal_ballot timeuuid, PRIMARY KEY (row_key, cf_id)) \
+         WITH comment = 'in-progress paxos proposals'",
+    ),
+    only(
+        Span::lines(Line(2, 0), Line(4, 0)),
+        "CREATE TABLE system.compaction_history (id uuid PRIMARY KEY, bytes_in bigint, bytes_out bigint, \
+         columnfamily_name text, compacted_at timestamp, keyspace_name text, rows_merged map<int, bigint>) \
+         WITH comment = 'show all compaction history'",
+    ),
+    only(
+        Span::lines(Line(2, 0), Line(3, 0)),
+        "CREATE TABLE system.compactions_in_progress (id uuid PRIMARY KEY, columnfamily_name text, inputs set<int>, \
+         keyspace_name text) WITH comment = 'unfinished compactions'",
+    ),
+    only(
+        Span::lines(Line(2, 0), Line(4, 0)),
+        "CREATE TABLE system.sstable_activity (keyspace_name text, columnfamily_name text, generation int, \
+         rate_120m double, rate_15m double, PRIMARY KEY ((keyspace_name, columnfamily_name, generation))) \
+         WITH comment = 'historic sstable read rates'",
+    ),
+    only(
+        Span::lines(Line(2, 1), Line(4, 0)),
+        "CREATE TABLE system.size_estimates (keyspace_name text, table_name text, range_start text, range_end text, \
+         mean_partition_size bigint, partitions_count bigint, \
+         PRIMARY KEY (keyspace_name, table_name, range_start, range_end)) \
+         WITH comment = 'per-table primary range size estimates'",
+    ),
+    only(
+        Span::lines(Line(0, 7), Line(4, 0)),
         "CREATE TABLE system.\"IndexInfo\" (table_name text, index_name text, PRIMARY KEY (table_name, index_name)) \
          WITH COMPACT STORAGE AND comment = 'indexes that have been completed'",
     ),
@@ -330,14 +416,19 @@ pub(crate) fn definition(
     found.next().map(|(_, cf)| cf)
 }
 
+/// Returns the tables of a system keyspace that a release has.
+pub(super) fn listed_in(line: Line, keyspace: &str) -> impl Iterator<Item = &'static Arc<CfDef>> {
+    let listed = MADE
+        .iter()
+        .filter(move |(definition, cf)| definition.listed.has_line(line) && cf.keyspace == keyspace);
+    listed.map(|(_, cf)| cf)
+}
+
 /// Returns the system keyspaces with the tables that the reported version lists. The tables of `VIRTUAL` are listed in
 /// other schema tables than the rest.
 pub(crate) fn keyspaces(reported: &ReportedVersion) -> Vec<KeyspaceDef> {
     let listed = |name: &str| -> SharedMap<String, Arc<CfDef>> {
-        let of_keyspace = MADE
-            .iter()
-            .filter(|(definition, cf)| cf.keyspace == name && definition.listed.has_line(reported.line()));
-        of_keyspace.map(|(_, cf)| (cf.name.clone(), cf.clone())).collect()
+        listed_in(reported.line(), name).map(|cf| (cf.name.clone(), cf.clone())).collect()
     };
     let made = KEYSPACES.iter().map(|name| {
         let (strategy, options) = match *name {

@@ -1,5 +1,7 @@
 //! The schema tables up to 2.2: `system.schema_keyspaces` and the others.
 
+use std::collections::BTreeMap;
+
 use super::element::{replication, table_id};
 use super::row::Row;
 use super::shown::ShownSettings;
@@ -9,9 +11,18 @@ use crate::column_text::{class_text, component_index, index_of, index_type};
 use base::compat::features::ReportedVersion;
 use base::marshal::{CqlType, Native, PACKAGE};
 use base::schema::{CfDef, ColumnKind, IndexDef, IndexKind, Layout, TableColumn, TableDef};
+use base::util::in_order_of_options;
 
 fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Returns the options of a strategy as JSON, in the order of a Java map.
+fn options_text(options: &BTreeMap<String, String>) -> String {
+    let pairs = in_order_of_options(options.iter());
+    let pairs: Vec<String> =
+        pairs.into_iter().map(|(name, value)| format!("{}:{}", json(&name), json(&value))).collect();
+    format!("{{{}}}", pairs.join(","))
 }
 
 pub(super) fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
@@ -20,6 +31,7 @@ pub(super) fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec
         let (class, options) = replication(keyspace);
         let row = Row::default()
             .text("keyspace_name", &*keyspace.name)
+            .text("name", &*keyspace.name)
             .boolean("durable_writes", keyspace.durable_writes)
             .text("strategy_class", class)
             .text("strategy_options", json(&options));
@@ -39,11 +51,20 @@ fn caching(settings: ShownSettings<'_>, reported: &ReportedVersion) -> String {
 
 pub(super) fn families(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
-    for_each_table(state, wanted, |cf, def| rows.push(family(cf, def, state.reported)));
+    for_each_table(state, wanted, |cf, def| rows.push(family(cf, def, state)));
     rows
 }
 
-fn family(cf: &CfDef, def: &TableDef, reported: &ReportedVersion) -> Row {
+/// Returns whether CREATE TABLE has made a column family, as far as its definition shows that.
+fn is_of_cql(cf: &CfDef) -> bool {
+    cf.table.is_some() || cf.key_alias.is_some() || !cf.names.is_default()
+}
+
+fn family(cf: &CfDef, def: &TableDef, state: &QueryState<'_>) -> Row {
+    let (reported, shows_id) = (state.reported, state.behaviour.schema.shows_family_id);
+    let is_of_cql = is_of_cql(cf);
+    let lacks_names = !is_of_cql && !reported.has_default_names();
+    let lacks_key_name = lacks_names && cf.key_alias.is_none();
     let names =
         |columns: &[TableColumn]| json(&columns.iter().map(|column| &column.name).collect::<Vec<_>>());
     let key_validator = cf.key_validator.as_ref().map(|validator| validator.class_name().to_owned());
@@ -53,33 +74,36 @@ fn family(cf: &CfDef, def: &TableDef, reported: &ReportedVersion) -> Row {
         None if cf.table.is_some() => "99.0PERCENTILE".to_owned(),
         _ => settings.text("speculative_retry"),
     };
+    // A column family of Thrift clients only has a chance if it was set.
+    let default_chance = is_of_cql.then_some(if is_leveled { 0.1 } else { 0.01 });
     let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense)
         || (def.layout == Layout::Super && cf.column_metadata.is_empty());
     Row::default()
         .text("keyspace_name", &*cf.keyspace)
         .text("columnfamily_name", &*cf.name)
-        .double(
+        .optional_double(
             "bloom_filter_fp_chance",
-            settings.double("bloom_filter_fp_chance", if is_leveled { 0.1 } else { 0.01 }),
+            settings.optional_double("bloom_filter_fp_chance").or(default_chance),
         )
         .text("caching", caching(settings, reported))
         .bytes("cf_id", table_id(cf).as_bytes().to_vec())
-        .text("column_aliases", names(&def.clustering))
+        .text("column_aliases", if lacks_names { "[]".to_owned() } else { names(&def.clustering) })
         .text("comment", cf.comment.clone().unwrap_or_default())
         .text("compaction_strategy_class", settings.text("compaction_strategy"))
-        .text("compaction_strategy_options", json(&settings.options("compaction_strategy_options")))
+        .text("compaction_strategy_options", options_text(&settings.options("compaction_strategy_options")))
         .text("comparator", cf.comparator.class_name())
         .text("compression_parameters", json(&settings.options("compression_options")))
         .int("default_time_to_live", settings.int("default_time_to_live", 0))
         .text("default_validator", cf.default_validator.class_name())
         .numbers("dropped_columns", def.dropped.iter().map(|(name, column)| (name, &column.at_us)))
         .int("gc_grace_seconds", cf.gc_grace_s)
+        .optional_int("id", shows_id.then_some(cf.id))
         .optional_int(
             "index_interval",
             reported.has_index_interval().then(|| settings.int("index_interval", 128)),
         )
         .boolean("is_dense", is_dense)
-        .text("key_aliases", names(&def.partition_key))
+        .text("key_aliases", if lacks_key_name { "[]".to_owned() } else { names(&def.partition_key) })
         .text("key_validator", key_validator.unwrap_or_else(|| format!("{PACKAGE}BytesType")))
         .double("local_read_repair_chance", settings.double("dclocal_read_repair_chance", 0.1))
         .int("max_compaction_threshold", settings.int("max_compaction_threshold", 32))
@@ -93,7 +117,7 @@ fn family(cf: &CfDef, def: &TableDef, reported: &ReportedVersion) -> Row {
         .text("speculative_retry", retry)
         .optional("subcomparator", cf.subcomparator().map(|sub| sub.class_name().to_owned()))
         .text("type", cf.type_name())
-        .optional("value_alias", value_alias(def))
+        .optional("value_alias", value_alias(def).filter(|_| !lacks_names))
 }
 
 /// Returns the name of a dense table's value column, which is empty if the table has none, as in Cassandra.
@@ -132,7 +156,7 @@ fn column(cf: &CfDef, def: &TableDef, column: &TableColumn, reported: &ReportedV
         .text("columnfamily_name", &*cf.name)
         .text("column_name", &*column.name)
         .optional("index_name", index.and_then(|index| index.name.clone()))
-        .optional("index_options", index_options(index, def, reported))
+        .optional("index_options", index_options(index, def, is_of_cql(cf), reported))
         .optional("index_type", index.map(|index| index_type(index.kind).to_owned()))
         .text("type", kind)
         .text("validator", class_text(column));
@@ -144,8 +168,17 @@ fn column(cf: &CfDef, def: &TableDef, column: &TableColumn, reported: &ReportedV
 
 /// Returns the options of a column's index as JSON. 1.2 added the number of clustering columns, and 2.1 writes `null` for
 /// a column without an index.
-fn index_options(index: Option<&IndexDef>, def: &TableDef, reported: &ReportedVersion) -> Option<String> {
-    let Some(index) = index else { return reported.shows_absent_index_options().then(|| "null".to_owned()) };
+fn index_options(
+    index: Option<&IndexDef>,
+    def: &TableDef,
+    is_of_cql: bool,
+    reported: &ReportedVersion,
+) -> Option<String> {
+    // An index of Thrift clients only has options if they were set.
+    let with_options = index.filter(|index| index.options.is_some() || is_of_cql);
+    let Some(index) = with_options else {
+        return reported.shows_absent_index_options().then(|| "null".to_owned());
+    };
     let mut options = index.options.clone().unwrap_or_default();
     if index.kind == IndexKind::Composites && reported.shows_index_prefix_size() {
         options.insert("prefix_size".to_owned(), def.clustering.len().to_string());

@@ -14,18 +14,22 @@ mod node;
 mod row;
 mod shown;
 mod traces;
+mod view;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::QueryState;
+use base::compat::features::SCHEMA_LISTS_SYSTEM;
 use base::marshal::{CqlType, Native};
 use base::schema::{CfDef, KeyspaceDef, TableDef};
 use row::Row;
 
 pub(crate) use definitions::{definition, keyspaces};
 pub(crate) use element::{TableOptions, index_target, replication, table_id, type_text};
+pub use view::system_view;
+
 pub(crate) use names::{AUTH, SCHEMA, SYSTEM, TRACES, VIRTUAL, is_system};
 
 /// The requested partitions and tables; `None` means all.
@@ -122,7 +126,8 @@ pub(crate) fn sorting(def: &TableDef, clustering: Vec<Bytes>) -> Vec<Bytes> {
 fn for_each_keyspace(state: &QueryState<'_>, wanted: &RequestedTables, mut take: impl FnMut(&KeyspaceDef)) {
     let system = keyspaces(state.reported);
     let catalog = state.database.catalog();
-    let own = system.iter().filter(|keyspace| keyspace.name != VIRTUAL);
+    let are_listed = SCHEMA_LISTS_SYSTEM.has(state.behaviour.release);
+    let own = system.iter().filter(|keyspace| are_listed && keyspace.name != VIRTUAL);
     own.chain(catalog.keyspaces.values())
         .filter(|keyspace| wanted.takes_key(&keyspace.name))
         .for_each(&mut take);

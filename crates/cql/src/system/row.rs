@@ -51,6 +51,13 @@ impl Row {
         self.bytes(name, value.to_be_bytes().to_vec())
     }
 
+    pub(super) fn optional_double(self, name: &'static str, value: Option<f64>) -> Row {
+        match value {
+            Some(value) => self.double(name, value),
+            None => self,
+        }
+    }
+
     pub(super) fn boolean(self, name: &'static str, value: bool) -> Row {
         self.bytes(name, vec![u8::from(value)])
     }

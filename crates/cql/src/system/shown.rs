@@ -33,11 +33,15 @@ impl<'a> ShownSettings<'a> {
         }
     }
 
-    pub(super) fn double(self, name: &str, default: f64) -> f64 {
+    pub(super) fn optional_double(self, name: &str) -> Option<f64> {
         match self.setting(name) {
-            Some(Setting::Double(number)) => number,
-            _ => default,
+            Some(Setting::Double(number)) => Some(number),
+            _ => None,
         }
+    }
+
+    pub(super) fn double(self, name: &str, default: f64) -> f64 {
+        self.optional_double(name).unwrap_or(default)
     }
 
     pub(super) fn boolean(self, name: &str, default: bool) -> bool {

@@ -66,6 +66,19 @@ impl Describe<'_> {
             .is_super())
     }
 
+    /// Returns the version of the schema: to 1.0 a UUID of version 1, later of version 3. Its bits come from the schema,
+    /// so the time in it has no meaning.
+    pub fn schema_version(&self) -> String {
+        let version = self.database.schema_version();
+        match version.parse::<uuid::Uuid>() {
+            Ok(version) if self.behaviour.schema.versions_are_times => {
+                let bytes = version.into_bytes();
+                uuid::Builder::from_bytes(bytes).with_version(uuid::Version::Mac).into_uuid().to_string()
+            }
+            _ => version,
+        }
+    }
+
     /// Returns the names of all keyspaces and of "system", which 0.4 and later list too.
     pub fn keyspace_names(&self) -> Vec<String> {
         let mut names = self.table_names();

@@ -99,11 +99,17 @@ impl SchemaCheck<'_> {
     /// Checks the name of a new keyspace.
     pub(super) fn new_keyspace_name(&self, name: &str) -> Result<(), Error> {
         self.not_reserved(name)?;
+        if !Behaviour::of(self.release).schema.keyspaces_differ_in_more_than_case {
+            let is_new = !self.catalog.keyspaces.contains_key(name);
+            return if is_new {
+                Ok(())
+            } else {
+                Err(Error::invalid(texts::existing_keyspace(self.release, name)))
+            };
+        }
         match self.catalog.keyspaces.keys().find(|other| other.eq_ignore_ascii_case(name)) {
             None => Ok(()),
-            Some(other) => Err(Error::invalid(format!(
-                "Keyspace names must be case-insensitively unique (\"{name}\" conflicts with \"{other}\")"
-            ))),
+            Some(other) => Err(Error::invalid(texts::clashing_keyspace(self.release, name, other))),
         }
     }
 

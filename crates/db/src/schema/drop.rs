@@ -7,7 +7,7 @@ use super::copies::{own_copy, until_unused};
 use super::records::{KEYSPACE_RECORD, Records, changed_records, keyspace_record};
 use crate::index::build_record;
 use crate::login::Resource;
-use crate::reserved::SYSTEM_KEYSPACE;
+use crate::reserved::{SYSTEM_KEYSPACE, is_reserved};
 use crate::{DbFuture, Error};
 use base::compat::texts;
 use base::schema::{Catalog, CfDef};
@@ -51,6 +51,9 @@ impl SchemaChanges<'_> {
         let check = self.check(&catalog);
         if name.is_empty() && self.behaviour.schema.drop_finds_family_first {
             return Err(Error::invalid("non-empty columnfamily is required"));
+        }
+        if is_reserved(self.database.store().capabilities(), keyspace) {
+            return Err(Error::invalid(texts::family_of_own_keyspace(self.behaviour, keyspace)));
         }
         let Some(cf) = catalog.column_family(keyspace, name).cloned() else {
             return Err(Error::invalid(texts::unknown_table_to_drop(self.behaviour, name)));

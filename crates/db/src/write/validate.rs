@@ -189,7 +189,7 @@ impl<'a> Validation<'a> {
             return Err(Error::invalid(format!(
                 "Can't index column value of size {} for index {} in CF {} of KS {}",
                 value.len(),
-                index.name.as_deref().unwrap_or("null"),
+                texts::index_of_value(self.behaviour, &cf.name, index.name.as_deref().unwrap_or("null")),
                 cf.name,
                 cf.keyspace
             )));

@@ -12,6 +12,7 @@ use wire::thrift::{TType, Writer};
 /// The numbers of the interface's CqlResultType.
 const ROWS: i32 = 1;
 const VOID: i32 = 2;
+const INT: i32 = 3;
 
 /// The type of all column names in a CQL 3 result, and the default type.
 const UTF8: &[u8] = b"UTF8Type";
@@ -86,6 +87,10 @@ pub(super) fn write_cql2_outcome(writer: &mut Writer<'_>, outcome: &Cql2Outcome,
     writer.field_struct(0);
     match outcome {
         Cql2Outcome::Rows(rows) => write_cql2_rows(writer, rows, release),
+        Cql2Outcome::Count(count) => {
+            writer.field_i32(1, INT);
+            writer.field_i32(3, *count);
+        }
         Cql2Outcome::Void | Cql2Outcome::Keyspace(_) => writer.field_i32(1, VOID),
     }
     writer.stop();

@@ -17,8 +17,11 @@ use super::result_size::result_size;
 use super::service::Service;
 use crate::observed_request::{ObservedRequest, RequestSource};
 use base::compat::Behaviour;
+use base::compat::features::{ApiGeneration, ReportedVersion};
 use base::util::meter::RequestMeter;
 use base::util::{RequestPermit, meter};
+use cql::{QueryState, system_view};
+use db::Database;
 use db::faults::RequestOrigin;
 
 /// The error of the call after one that 0.7 could not read.
@@ -90,8 +93,10 @@ impl MethodCall<'_> {
     /// repeats the call: another gateway may have defined it. That is found before the call changes anything.
     async fn run_on_newest(&mut self, out: &mut BytesMut) -> Result<(), Failure> {
         let behaviour = self.behaviour();
+        let view = self.system_view();
         let MethodCall { service, session, method, args } = self;
-        let (database, statements, compat) = (&service.database, &*service.statements, &service.compat);
+        let database = view.as_ref().unwrap_or(&service.database);
+        let (statements, compat) = (&*service.statements, &service.compat);
         if database.stored_schema().is_shared() {
             let start = out.len();
             let call = Call { database, statements, session, args, behaviour, compat, out };
@@ -104,6 +109,25 @@ impl MethodCall<'_> {
         }
         let call = Call { database, statements, session, args, behaviour, compat, out };
         meter::within(method.kind, (method.run)(call)).await
+    }
+
+    /// Returns the database of the system tables if the call reads or writes rows of the session's keyspace, and that is
+    /// one of the system keyspaces. Other calls do not use the session's keyspace, or look it up themselves.
+    fn system_view(&self) -> Option<Arc<Database>> {
+        let keyspace = self.session.keyspace.as_deref()?;
+        let is_of_rows =
+            self.method.kind.is_some() && self.method.generation() == ApiGeneration::AfterSetKeyspace;
+        let behaviour = self.behaviour();
+        let state = QueryState {
+            database: &self.service.database,
+            behaviour,
+            language: self.service.compat.language,
+            reported: ReportedVersion::of_release(behaviour),
+            keyspace: None,
+            user: None,
+            sees_new_indexes: false,
+        };
+        if is_of_rows { system_view(&state, keyspace) } else { None }
     }
 
     /// Remembers that the call could not be read, if the release then fails at the next call.

@@ -10,7 +10,6 @@ mod before_login;
 mod cql_results;
 mod dialect;
 mod failure;
-mod java_map;
 mod method_call;
 pub mod methods;
 mod own_statements;

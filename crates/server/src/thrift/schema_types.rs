@@ -9,10 +9,10 @@ use super::failure::Failure;
 use super::types::{list, map, missing};
 use base::compat::Behaviour;
 use base::compat::features::{CF_FIELDS, CfField, FieldKind};
-use base::compat::rules::KeyAlias;
+use base::compat::rules::{ColumnOrder, KeyAlias};
 use base::marshal::composite_parts;
 use base::schema::{CfDef, ColumnDef, IndexKind, KeyspaceDef, Setting};
-use base::util::Release;
+use base::util::{Release, sort_in_copied_map, sort_in_grown_map};
 use db::{CfRequest, ColumnRequest, KsRequest};
 use wire::thrift::{Reader, TType, Writer};
 
@@ -166,7 +166,13 @@ fn write_column_family(writer: &mut Writer<'_>, cf: &CfDef, release: Release) {
     let rules = &Behaviour::of(release).schema;
     writer.field_string(8, cf.comment.as_deref().unwrap_or_default().as_bytes());
     writer.field_list(13, TType::Struct, cf.column_metadata.len());
-    for column in cf.column_metadata.values() {
+    let mut columns: Vec<&ColumnDef> = cf.column_metadata.values().collect();
+    match rules.column_order {
+        ColumnOrder::ByName => {}
+        ColumnOrder::InCopiedMap => sort_in_copied_map(&mut columns, |column| &column.name),
+        ColumnOrder::InGrownMap => sort_in_grown_map(&mut columns, |column| &column.name),
+    }
+    for column in columns {
         write_column(writer, column, release);
     }
     writer.field_i32(14, cf.gc_grace_s);

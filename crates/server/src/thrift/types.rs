@@ -3,10 +3,9 @@
 use bytes::Bytes;
 
 use super::failure::Failure;
-use super::java_map::{in_buffer_order, in_java_order};
 use base::compat::Behaviour;
 use base::compat::features::releases::NEWEST;
-use base::util::{KeyMap, Release, meter};
+use base::util::{KeyMap, Release, in_buffer_order, in_java_order, meter};
 use db::{
     ColumnOrSuper, ColumnParent, ColumnPath, CounterColumn, CounterSuper, Credential, Deletion, IndexClause,
     IndexExpression, IndexOperator, KeyRange, MultiSliceRequest, MutationRequest, NewColumn, NewSuper,

@@ -9,6 +9,7 @@ pub mod releases;
 mod reported_version;
 pub mod restrictions;
 pub mod syntax;
+mod system_columns;
 mod system_families;
 mod versions;
 
@@ -20,5 +21,8 @@ pub use language::{Language, is_function_of_2_2};
 pub use reported_version::ReportedVersion;
 pub use restrictions::LaterFeature;
 pub use syntax::Syntax;
+pub use system_columns::{
+    SCHEMA_LISTS_SYSTEM, SYSTEM_COLUMNS, SYSTEM_ROWS_HAVE_MARKERS, SystemColumn, SystemValue,
+};
 pub use system_families::{SYSTEM_COLUMN_FAMILIES, SystemFamily};
-pub use versions::{api_version, cql3_version};
+pub use versions::{api_version, cql3_version, last_version};

@@ -182,6 +182,12 @@ impl ReportedVersion {
         self.line >= Line(2, 0)
     }
 
+    /// Returns whether the schema has names for the row key, the names of cells and the values of a column family that
+    /// has none (2.0).
+    pub fn has_default_names(&self) -> bool {
+        self.line >= Line(2, 0)
+    }
+
     /// Returns whether the schema has the caching of a table as JSON (2.1).
     pub fn shows_caching_as_json(&self) -> bool {
         self.line >= Line(2, 1)

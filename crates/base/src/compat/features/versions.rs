@@ -19,6 +19,20 @@ pub fn api_version(release: Release) -> &'static str {
     }
 }
 
+/// Returns the last version of a release line that Maven Central has.
+pub fn last_version(release: Release) -> &'static str {
+    match release {
+        Release::V0_7 => "0.7.10",
+        Release::V0_8 => "0.8.10",
+        Release::V1_0 => "1.0.12",
+        Release::V1_1 => "1.1.12",
+        Release::V1_2 => "1.2.19",
+        Release::V2_0 => "2.0.17",
+        Release::V2_1 => "2.1.22",
+        older => api_version(older),
+    }
+}
+
 /// Returns the version of CQL 3 that a release has. Releases before 1.2 had a beta version.
 pub fn cql3_version(release: Release) -> &'static str {
     match release {

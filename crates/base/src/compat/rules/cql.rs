@@ -7,6 +7,9 @@ use crate::util::Release::{V0_3, V2_0, V2_1};
 rules! {
     /// Rules of CQL 3 statements.
     pub struct CqlRules {
+        /// Conditions are checked in the order of a Java map, and the first one that does not hold ends the check (2.1,
+        /// `CQL3CasConditions`); before, in the order of the statement.
+        conditions_are_in_a_map: bool = since(V2_1);
         /// A condition on a column does not hold for a row that does not exist, not even `IF v = null` (before 2.1).
         conditions_need_row: bool = before(V2_1);
         /// A partition with static columns only is a row of a result only if a static column is selected (before 2.1).
@@ -56,6 +59,8 @@ rules! {
         collections_take_elements: bool = since(V2_1);
         /// The smallest timestamp is refused, because internally it means a missing timestamp (2.0 and later).
         smallest_timestamp_is_refused: bool = since(V2_0);
+        /// `l = [1, 2] + l` puts 2 before 1 (to 1.2).
+        prepended_lists_are_reversed: bool = before(V2_0);
         /// UPDATE also writes the row marker (to 1.2).
         update_marks_rows: bool = before(V2_0);
         /// A DELETE of columns may omit the clustering columns, and then deletes nothing (2.1).

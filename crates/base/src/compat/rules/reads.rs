@@ -2,7 +2,7 @@
 
 use super::rules;
 use crate::compat::span::{Eras, Span, before, only, since};
-use crate::util::Release::{V0_3, V0_4, V0_5, V0_6, V0_7, V1_0, V1_1, V1_2, V2_0, V2_1};
+use crate::util::Release::{V0_3, V0_4, V0_5, V0_6, V0_7, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1};
 
 /// The ways in which get_count counts a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +84,10 @@ rules! {
         /// Deletions with invalid names are compared with stored names as in 0.6: TimeUUIDs by their times first, and a
         /// LongType accepts any length.
         compares_times_before_names: bool = since(V0_6);
+        /// COUNT of CQL 2 counts the columns of one row (0.8); later it counts rows.
+        count_of_cql2_is_of_columns: bool = only(V0_8);
+        /// The column families of `system` cannot be read (to 0.6).
+        system_is_closed: bool = before(V0_7);
         /// RandomPartitioner's smallest token is -1 (0.7 and later); before, it is 0.
         random_ring_begins_below_zero: bool = since(V0_7);
         /// get_string_property has the property "token map" (0.4 and later).

@@ -2,7 +2,18 @@
 
 use super::rules;
 use crate::compat::span::{Eras, Span, before, only, since};
-use crate::util::Release::{V0_3, V0_4, V0_6, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1};
+use crate::util::Release::{V0_3, V0_4, V0_6, V0_7, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1};
+
+/// The orders of a column family's columns in the result of describe_keyspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnOrder {
+    /// The comparator's order.
+    ByName,
+    /// The order of a `HashMap` that was made for this number of columns.
+    InCopiedMap,
+    /// The order of a `HashMap` that grew.
+    InGrownMap,
+}
 
 /// The `key_alias` in the result of describe_keyspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +44,19 @@ rules! {
         /// update_column_family first checks the permission to change the column family, and therefore whether it
         /// exists and its name is not empty (2.0 and later).
         update_finds_family_first: bool = since(V2_0);
+        /// A Thrift call or CQL 2 cannot create a keyspace whose name differs from another one only in upper and lower
+        /// case (0.8 and later). CQL 3 can.
+        keyspaces_differ_in_more_than_case: bool = since(V0_8);
         /// drop_column_family does the same (1.2 and later).
         drop_finds_family_first: bool = since(V1_2);
         /// truncate of an unknown column family fails with UnavailableException, because 0.7 finds no node that stores
         /// it (0.7).
         truncate_needs_nodes: bool = before(V0_8);
+        /// The order of the columns in a CfDef.
+        column_order: ColumnOrder =
+            Eras([(V0_7, ColumnOrder::InCopiedMap), (V0_8, ColumnOrder::ByName), (V1_1, ColumnOrder::InGrownMap)]);
+        /// The version of the schema is a UUID of a time (to 1.0); later, it is a hash of the schema.
+        versions_are_times: bool = before(V1_1);
         /// The keyspace `system` has a replication factor among its options (0.8 and 1.0).
         system_has_factor: bool = Span::between(V0_8, V1_0);
         /// describe_keyspaces lists the keyspace system_traces without its tables (1.2 and later).

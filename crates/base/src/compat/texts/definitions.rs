@@ -1,6 +1,6 @@
 //! Messages about keyspaces, column families and their definitions.
 
-use super::{V0_4, V0_7, V0_8, V1_1, V1_2, V2_0, V2_1, V2_2, texts};
+use super::{V0_4, V0_7, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1, V2_2, texts};
 
 texts! {
     /// A call names an undefined keyspace (`ThriftValidation.validateKeyspace`).
@@ -51,14 +51,49 @@ texts! {
         "{name} keyspace is not user-modifiable"
     }
 
+    /// A Thrift call or CQL 2 drops a column family of such a keyspace.
+    family_of_own_keyspace(name: &str) {
+        "{name} keyspace is not user-modifiable";
+        V1_1: "{name} keyspace is not user-modifiable."
+    }
+
     /// A CQL statement creates, alters or writes to a keyspace of the server.
     own_keyspace_in_cql(name: &str) {
         "{name} keyspace is not user-modifiable."
     }
 
+    /// A name differs from that of a keyspace only in upper and lower case, or not at all (`ThriftValidation`).
+    clashing_keyspace(name: &str, other: &str) {
+        "Keyspace names must be case-insensitively unique";
+        V1_0: "Keyspace names must be case-insensitively unique (\"{name}\" conflicts with \"{other}\")"
+    }
+
+    /// CQL 2 prints the exception of a mistake in a definition as Java does, with its class.
+    mistake_in_cql2(why: &str) {
+        "org.apache.cassandra.config.ConfigurationException: {why}";
+        V1_2: "org.apache.cassandra.exceptions.ConfigurationException: {why}"
+    }
+
+    /// The same for a mistake in the definition of an index. To 1.0 it has no class.
+    mistake_in_index_of_cql2(why: &str) {
+        "{why}";
+        V1_1: "org.apache.cassandra.config.ConfigurationException: {why}";
+        V1_2: "org.apache.cassandra.exceptions.ConfigurationException: {why}"
+    }
+
+    /// The same for a column family that exists.
+    existing_table_in_cql2(keyspace: &str, name: &str) {
+        "org.apache.cassandra.config.ConfigurationException: {name} already exists in keyspace {keyspace}";
+        V1_1: "org.apache.cassandra.config.ConfigurationException: Cannot add already existing column family '{name}' to \
+               keyspace '{keyspace}'.";
+        V1_2: "org.apache.cassandra.exceptions.AlreadyExistsException: Cannot add already existing column family \
+               \"{name}\" to keyspace \"{keyspace}\""
+    }
+
     /// A keyspace to create already exists (`AlreadyExistsException`).
     existing_keyspace(name: &str) {
-        "Cannot add existing keyspace \"{name}\""
+        "Keyspace already exists.";
+        V0_8: "Cannot add existing keyspace \"{name}\""
     }
 
     /// A call names an undefined column family (`ThriftValidation.validateColumnFamily`).

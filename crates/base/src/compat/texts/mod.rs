@@ -31,6 +31,7 @@ use crate::util::Release;
 const V0_4: Line = Line::of(Release::V0_4);
 const V0_7: Line = Line::of(Release::V0_7);
 const V0_8: Line = Line::of(Release::V0_8);
+const V1_0: Line = Line::of(Release::V1_0);
 const V1_1: Line = Line::of(Release::V1_1);
 const V1_2: Line = Line::of(Release::V1_2);
 const V2_0: Line = Line::of(Release::V2_0);

@@ -1,6 +1,6 @@
 //! Messages about the keys, names, values and consistency levels of requests.
 
-use super::{V0_7, V0_8, V1_1, V1_2, texts};
+use super::{V0_7, V0_8, V1_1, V1_2, V2_0, texts};
 use crate::compat::features::ConsistencyLevel;
 
 texts! {
@@ -28,6 +28,12 @@ texts! {
     invalid_value(place: &str, name: &str, in_hex: &str, why: &str) {
         "{place}{in_hex} failed validation ({why})";
         V0_8: "({why}) {place}[{name}] failed validation"
+    }
+
+    /// The index of a value that is too long for it: a part of the message.
+    index_of_value(family: &str, index: &str) {
+        "{index}";
+        V2_0: "{family}.{index}"
     }
 
     /// The deletion of a super column in a Standard column family: a clause of the message.

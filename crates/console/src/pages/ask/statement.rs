@@ -179,6 +179,7 @@ impl AskedStatement<'_> {
         match outcome {
             Cql2Outcome::Void => answer.done = "Done. The statement has no result.".to_owned(),
             Cql2Outcome::Keyspace(keyspace) => answer.done = used(&keyspace),
+            Cql2Outcome::Count(count) => answer.done = format!("The row has {count} columns."),
             Cql2Outcome::Rows(found) => answer.result = Some(ShownResult::of_cql2(state, &found)),
         }
         Ok(answer)

@@ -464,7 +464,7 @@ async fn the_length_of_elements_and_indexed_values_is_limited() {
         "List value is too long. List values are limited to 65535 bytes but 65536 bytes value provided",
         "Set value is too long. Set values are limited to 65535 bytes but 65536 bytes value provided",
         "Map value is too long. Map values are limited to 65535 bytes but 65536 bytes value provided",
-        "Can't index column value of size 65536 for index by_v on k.t",
+        "Can't index column value of size 65536 for index t.by_v on k.t",
     ];
     for ((column, open, close), why) in columns.into_iter().zip(refusals) {
         assert_eq!(bench.outcome_text(&write(column, open, close, 65_536)).await, why, "{column}");

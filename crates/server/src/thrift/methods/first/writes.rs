@@ -9,13 +9,12 @@ use bytes::Bytes;
 use super::path::TextPath;
 use super::{KEY, TABLE, data, timestamp};
 use crate::thrift::failure::Failure;
-use crate::thrift::java_map::in_java_order;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, WITHOUT_TIMEOUT, arg};
 use crate::thrift::types;
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::NEWEST;
 use base::util::meter::RequestKind;
-use base::util::trimmed;
+use base::util::{in_java_order, trimmed};
 use db::{ColumnOrSuper, ColumnPath, NewColumn, NewSuper};
 use wire::thrift::{Reader, TType, WireError};
 

@@ -58,7 +58,7 @@ pub(crate) const ROWS: &[Method] = &[
         Box::pin(async move {
             call.database.stored_schema().refresh_if_possible().await;
             let (_, endpoint) = call.database.token_and_endpoint();
-            let version = call.database.schema_version();
+            let version = call.database.describe(call.behaviour).schema_version();
             let mut writer = call.writer();
             writer.field_map(0, TType::String, TType::List, 1);
             writer.bytes(version.as_bytes());

@@ -46,7 +46,7 @@ pub(super) const ROWS: &[Method] = &[
 ];
 
 fn write_version(mut call: Call<'_>) {
-    let version = call.database.schema_version();
+    let version = call.database.describe(call.behaviour).schema_version();
     call.writer().field_string(0, version.as_bytes());
 }
 
