@@ -231,7 +231,7 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
     // again.
     let schema = Arc::downgrade(&state.database.catalog());
     let mut markers = Markers::new(parsed.markers.len());
-    let plan = match &parsed.statement {
+    let plan = match &mut parsed.statement {
         Statement::Select(select) => Plan::Select(SelectPlan::new(state, select, &mut markers)?),
         Statement::Modify(modify) => Plan::Modify(ModifyPlan::new(state, modify, &mut markers)?),
         Statement::Batch(batch) => Plan::Batch(BatchPlan::new(state, batch, &mut markers)?),

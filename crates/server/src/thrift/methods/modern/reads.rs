@@ -106,7 +106,7 @@ fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let Slices { keyspace, keys, parent, predicate, consistency } = Slices::of(&call)?;
         let rows =
-            call.request(&keyspace, consistency).reads().multiget_slice(&keys, &parent, &predicate).await?;
+            call.request(&keyspace, consistency).reads().multiget_slice(keys, &parent, &predicate).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_map(0, TType::String, TType::List, rows.len());
@@ -136,7 +136,7 @@ fn multiget_count(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let Slices { keyspace, keys, parent, predicate, consistency } = Slices::of(&call)?;
         let counts =
-            call.request(&keyspace, consistency).reads().multiget_count(&keys, &parent, &predicate).await?;
+            call.request(&keyspace, consistency).reads().multiget_count(keys, &parent, &predicate).await?;
         let mut writer = call.writer();
         writer.field_map(0, TType::String, TType::I32, counts.len());
         for (key, count) in &counts {
