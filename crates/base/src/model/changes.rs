@@ -230,7 +230,7 @@ struct CellWalk<'a> {
 
 impl CellWalk<'_> {
     fn number(&mut self) -> Option<i32> {
-        Some(self.rest.try_get_i32().ok()?)
+        self.rest.try_get_i32().ok()
     }
 
     fn stamp(&mut self, form: u8) -> Option<Stamp> {
