@@ -55,7 +55,7 @@ pub struct Prepared {
 
 /// The result of checking a statement, before it is executed.
 enum Plan {
-    Select(SelectPlan),
+    Select(Box<SelectPlan>),
     Modify(ModifyPlan),
     Batch(BatchPlan),
     /// A statement that is checked when it is executed.
@@ -232,7 +232,7 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
     let schema = Arc::downgrade(&state.database.catalog());
     let mut markers = Markers::new(parsed.markers.len());
     let plan = match &mut parsed.statement {
-        Statement::Select(select) => Plan::Select(SelectPlan::new(state, select, &mut markers)?),
+        Statement::Select(select) => Plan::Select(Box::new(SelectPlan::new(state, select, &mut markers)?)),
         Statement::Modify(modify) => Plan::Modify(ModifyPlan::new(state, modify, &mut markers)?),
         Statement::Batch(batch) => Plan::Batch(BatchPlan::new(state, batch, &mut markers)?),
         other => {
