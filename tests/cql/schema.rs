@@ -120,7 +120,7 @@ async fn write(database: &Database, at: i32, column: &str, element: Option<i32>,
     let element = element.as_ref().map(|element| &element[..]);
     let name = table.sparse_name(false, &clustering, column.as_bytes(), element, 0);
     let cell = Cell::live(name, Bytes::from_static(value), 1);
-    let families = vec![CfMutation { cf, changes: vec![Change::Cell { super_column: None, cell }] }];
+    let families = vec![CfMutation { cf, changes: vec![Change::Cell { super_column: None, cell }].into() }];
     let mutations = vec![Mutation { key: Bytes::from_static(b"\0\0\0\x01"), families }];
     database.request(b"k", ONE, level()).writes().apply(mutations).await.unwrap();
 }

@@ -84,7 +84,7 @@ impl ReferenceModel {
         for family in &mutation.families {
             let entry =
                 changes_of.entry(name_of(&family.cf)).or_insert_with(|| (family.cf.clone(), Vec::new()));
-            entry.1.extend(family.changes.iter().cloned());
+            entry.1.extend(family.changes.clone());
         }
         for (name, (cf, changes)) in changes_of {
             let rows = families.entry(name).or_default();

@@ -240,15 +240,15 @@ impl Server {
         Client::connect(self.address, style)
     }
 
-    /// Returns the address of the native protocol. May be called once, and not after `status_address`.
+    /// Returns the address of the native protocol. May be called once, and not after the other methods of addresses.
     pub fn native_address(&mut self) -> SocketAddr {
-        let line = self.lines.take().expect("a listener").recv_timeout(PATIENCE).expect("a second line");
+        let line = self.lines.as_ref().expect("a listener").recv_timeout(PATIENCE).expect("a second line");
         let address =
             line.strip_prefix(LISTENING_FOR_CQL).unwrap_or_else(|| panic!("unexpected output: {line:?}"));
         address.parse().expect("an address")
     }
 
-    /// Returns the address of the status port. May be called once, and not after `native_address`.
+    /// Returns the address of the status port. May be called once, and not after `admin_address`.
     pub fn status_address(&mut self) -> SocketAddr {
         let lines = self.lines.take().expect("a listener");
         loop {
@@ -259,7 +259,7 @@ impl Server {
         }
     }
 
-    /// Returns the address of the admin server. May be called once, and not after the other methods of addresses.
+    /// Returns the address of the admin server. May be called once, and not after `status_address`.
     pub fn admin_address(&mut self) -> SocketAddr {
         let lines = self.lines.take().expect("a listener");
         loop {
@@ -345,15 +345,25 @@ impl Server {
     }
 
     fn status_bytes(&self, name: &str) -> Option<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find(|line| line.starts_with(name))?;
-        let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-        Some(kilobytes * 1024)
+        status_bytes(self.id(), name)
+    }
+
+    /// Returns the id of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     fn pid(&self) -> Pid {
         Pid::from_raw(self.child.id().try_into().unwrap()).unwrap()
     }
+}
+
+/// Returns a number of bytes from the status of a process; `None` on systems without /proc.
+pub fn status_bytes(process: u32, name: &str) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with(name))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes * 1024)
 }
 
 impl Drop for Server {

@@ -208,7 +208,6 @@ impl Statement {
             Statement::Modify(modify) => modify.change.free_terms(),
             Statement::Batch(batch) => {
                 batch.statements.truncate(1);
-                batch.statements.shrink_to_fit();
                 batch.statements.iter_mut().for_each(|first| first.change.free_terms());
             }
             _ => {}
@@ -235,9 +234,9 @@ pub struct Modify {
     /// The table to write.
     pub table: TableName,
     /// USING TIMESTAMP: of the written or deleted values, in microseconds.
-    pub timestamp: Option<Term>,
+    pub timestamp: Option<Box<Term>>,
     /// USING TTL: the seconds until the written values expire.
-    pub ttl: Option<Term>,
+    pub ttl: Option<Box<Term>>,
     /// The condition under which the change is made.
     pub conditions: Conditions,
     /// The change.
@@ -349,11 +348,11 @@ pub struct Batch {
     /// The word before BATCH.
     pub kind: BatchKind,
     /// USING TIMESTAMP: of all changes, in microseconds.
-    pub timestamp: Option<Term>,
+    pub timestamp: Option<Box<Term>>,
     /// USING TTL. The grammar allows it, and the planner refuses it.
-    pub ttl: Option<Term>,
+    pub ttl: Option<Box<Term>>,
     /// The statements in the order of the text.
-    pub statements: Vec<Modify>,
+    pub statements: Vec<Box<Modify>>,
 }
 
 /// The indexed values of a column.

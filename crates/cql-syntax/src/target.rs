@@ -20,7 +20,7 @@ impl Statement {
             Statement::Select(select) => of_table("SELECT", &select.table),
             Statement::Modify(modify) => of_modify(modify),
             Statement::Batch(batch) => {
-                let first = batch.statements.first().map(of_modify).unwrap_or_default();
+                let first = batch.statements.first().map(|first| of_modify(first)).unwrap_or_default();
                 StatementTarget { kind: "BATCH", ..first }
             }
             Statement::Use(name) => of_keyspace("USE", name),

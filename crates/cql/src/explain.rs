@@ -171,7 +171,7 @@ impl Explained<'_> {
             let (keyspace, name) = (&family.cf.keyspace, &family.cf.name);
             text.push_str(&format!("write {keyspace}.{name} row {bytes}  {meaning}\n"));
             let lines: Vec<Line> =
-                family.changes.iter().flat_map(|change| self.change(table.as_deref(), change)).collect();
+                family.changes.iter().flat_map(|change| self.change(table.as_deref(), &change)).collect();
             text.push_str(&aligned(&lines));
         }
         text

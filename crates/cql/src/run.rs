@@ -55,7 +55,7 @@ pub struct Prepared {
 
 /// The result of checking a statement, before it is executed.
 enum Plan {
-    Select(SelectPlan),
+    Select(Box<SelectPlan>),
     Modify(ModifyPlan),
     Batch(BatchPlan),
     /// A statement that is checked when it is executed.
@@ -231,8 +231,8 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
     // again.
     let schema = Arc::downgrade(&state.database.catalog());
     let mut markers = Markers::new(parsed.markers.len());
-    let plan = match &parsed.statement {
-        Statement::Select(select) => Plan::Select(SelectPlan::new(state, select, &mut markers)?),
+    let plan = match &mut parsed.statement {
+        Statement::Select(select) => Plan::Select(Box::new(SelectPlan::new(state, select, &mut markers)?)),
         Statement::Modify(modify) => Plan::Modify(ModifyPlan::new(state, modify, &mut markers)?),
         Statement::Batch(batch) => Plan::Batch(BatchPlan::new(state, batch, &mut markers)?),
         other => {

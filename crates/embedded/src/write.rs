@@ -92,7 +92,7 @@ fn is_newer(change: &CfMutation, newest: i64, behaviour: &Behaviour) -> bool {
         cell.timestamp > newest && !matches!(cell.kind, CellKind::Counter | CellKind::Increment)
     };
     names.view.stored_order() == StoredOrder::Exact
-        && change.changes.iter().all(|change| match change {
+        && change.changes.iter().all(|change| match &*change {
             Change::Cell { super_column: None, cell } => is_plain(cell),
             Change::Cell { super_column: Some(name), cell } => {
                 is_plain(cell) && is_restored_from_key(name, names.stored)
@@ -168,7 +168,7 @@ impl RowWriter<'_, '_> {
                 RowSource::stored(&tables, view, &row, may_wait)
             }
         };
-        let bytes = resolved.cells.iter().map(|cell| cell.name.len() + cell.value.len()).sum();
+        let (count, bytes) = resolved.cells.size();
         let mut changes = RowChanges {
             path: self.path,
             behaviour: self.behaviour,
@@ -178,7 +178,7 @@ impl RowWriter<'_, '_> {
             row: &row,
             source: &source,
             batch: &mut self.batch,
-            changes: ChangeList::with_room_for(resolved.cells.len(), bytes),
+            changes: ChangeList::with_room_for(count, bytes),
             key: Vec::new(),
         };
         changes.add_all(resolved)?;

@@ -53,6 +53,9 @@ pub(crate) struct WritePath {
     pub clock: Arc<Clock>,
 }
 
+/// Bytes of a row whose changes are mostly moved to the record without a copy.
+const LONG_ROW_BYTES: usize = 1024 * 1024;
+
 /// The result of a write.
 pub(crate) enum WriteOutcome {
     Done,
@@ -93,7 +96,11 @@ impl WritePath {
             "changes without a row that was looked up would be lost"
         );
         let mut found = look_up.found.into_iter();
-        let (view, batch) = (look_up.view, WriteBatch::default());
+        let (view, mut batch) = (look_up.view, WriteBatch::default());
+        if mutations.len() > 1 {
+            let bytes = mutations.iter().map(Mutation::bytes);
+            batch.record.make_room(bytes.filter(|bytes| *bytes < LONG_ROW_BYTES).sum());
+        }
         let mut writer = RowWriter { path: self, behaviour, rows: &rows, may_wait, view, batch };
         for mutation in mutations {
             for change in mutation.families {

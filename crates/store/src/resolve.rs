@@ -4,6 +4,8 @@
 //! with earlier changes of its own mutation before it is reconciled with stored cells. This has one visible effect: up
 //! to 1.0, a second row deletion in a mutation replaces the first one even if it is older.
 
+use std::iter::{Chain, FilterMap};
+
 use bytes::Bytes;
 
 use super::collect::Shadows;
@@ -11,7 +13,8 @@ use base::compat::Behaviour;
 use base::marshal;
 use base::marshal::AbstractType;
 use base::model::{
-    Cell, CellKind, CfMutation, Change, DeletionTime, RangeTombstone, SuperColumn, Winner, reconcile,
+    Cell, CellKind, CfMutation, Change, Changes, DeletionTime, IntoChanges, RangeTombstone, SuperColumn,
+    Winner, reconcile,
 };
 
 /// The row that a mutation describes, with names sorted by the comparators.
@@ -20,18 +23,68 @@ pub struct ResolvedRow {
     /// The deletion of the whole row.
     pub deletion: Option<DeletionTime>,
     /// Columns outside of super columns.
-    pub cells: Vec<Cell>,
+    pub cells: RowCells,
     /// Super columns with their columns.
     pub supers: Vec<SuperColumn>,
     /// Deletions of ranges of names.
     pub ranges: Vec<RangeTombstone>,
 }
 
+/// Different cells in the order of their names. Those of a long mutation stay packed if they are in this order already.
+#[derive(Debug, Default)]
+pub struct RowCells {
+    /// The cells as the mutation has them, or none.
+    in_order: Changes,
+    /// The cells of a mutation that had another order.
+    sorted: Vec<Cell>,
+}
+
+impl RowCells {
+    fn new(cells: Changes, comparator: &dyn AbstractType, behaviour: &Behaviour) -> RowCells {
+        if cells.cells().is_sorted_by(|a, b| comparator.compare(a.name, b.name).is_lt()) {
+            return RowCells { in_order: cells, sorted: Vec::new() };
+        }
+        let sorted = merge_cells(cells.into_iter().filter_map(cell_of).collect(), comparator, behaviour);
+        RowCells { in_order: Changes::default(), sorted }
+    }
+
+    /// Returns the number of cells, and the bytes of their names and values.
+    pub fn size(&self) -> (usize, usize) {
+        let add = |(count, sum), bytes: usize| (count + 1, sum + bytes);
+        let in_order = self.in_order.cells().map(|cell| cell.name.len() + cell.value.len());
+        let sorted = self.sorted.iter().map(|cell| cell.name.len() + cell.value.len());
+        in_order.chain(sorted).fold((0, 0), add)
+    }
+
+    fn count(&self) -> bool {
+        let is_increment = |kind: CellKind| kind == CellKind::Increment;
+        self.in_order.cells().any(|cell| is_increment(cell.kind))
+            || self.sorted.iter().any(|cell| is_increment(cell.kind))
+    }
+}
+
+impl IntoIterator for RowCells {
+    type Item = Cell;
+    type IntoIter = Chain<FilterMap<IntoChanges, fn(Change) -> Option<Cell>>, std::vec::IntoIter<Cell>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let cell_of: fn(Change) -> Option<Cell> = cell_of;
+        self.in_order.into_iter().filter_map(cell_of).chain(self.sorted)
+    }
+}
+
+fn cell_of(change: Change) -> Option<Cell> {
+    match change {
+        Change::Cell { cell, .. } => Some(cell),
+        Change::DeleteSuper { .. } | Change::DeleteRow { .. } | Change::DeleteRange(_) => None,
+    }
+}
+
 impl ResolvedRow {
     /// Returns whether the mutation adds to a counter.
     pub fn counts(&self) -> bool {
         let is_increment = |cell: &Cell| cell.kind == CellKind::Increment;
-        self.cells.iter().any(is_increment)
+        self.cells.count()
             || self.supers.iter().any(|super_column| super_column.cells.iter().any(is_increment))
     }
 }
@@ -48,29 +101,19 @@ pub fn resolve(mutation: CfMutation, behaviour: &Behaviour) -> ResolvedRow {
     let subcomparator = mutation.cf.subcomparator().map(|sub| marshal::at(&**sub, behaviour.release));
     let mut row = ResolvedRow::default();
     let mut super_changes = Vec::new();
-    let cells = mutation.changes.into_iter().filter_map(|change| {
-        match change {
-            Change::DeleteRow { deletion } => {
-                let earlier = row.deletion.filter(|_| behaviour.cells.row_deletions_merge);
-                row.deletion = Some(earlier.map_or(deletion, |earlier| earlier.merged(deletion)));
-            }
-            Change::DeleteRange(range) => row.ranges.push(range),
-            Change::Cell { super_column: None, cell } => return Some(cell),
-            Change::Cell { super_column: Some(name), cell } => {
-                super_changes.push((name, SuperChange::Cell(cell)));
-            }
-            Change::DeleteSuper { name, deletion } => {
-                super_changes.push((name, SuperChange::Delete(deletion)));
-            }
+    let mut cells = mutation.changes;
+    cells.leave_cells(|change| match change {
+        Change::DeleteRow { deletion } => {
+            let earlier = row.deletion.filter(|_| behaviour.cells.row_deletions_merge);
+            row.deletion = Some(earlier.map_or(deletion, |earlier| earlier.merged(deletion)));
         }
-        None
+        Change::DeleteRange(range) => row.ranges.push(range),
+        Change::Cell { super_column, cell } => {
+            super_changes.extend(super_column.map(|name| (name, SuperChange::Cell(cell))));
+        }
+        Change::DeleteSuper { name, deletion } => super_changes.push((name, SuperChange::Delete(deletion))),
     });
-    // `collect` reuses the memory of the changes, of which a collection has many.
-    let mut cells: Vec<Cell> = cells.collect();
-    if !super_changes.is_empty() {
-        cells.shrink_to_fit();
-    }
-    row.cells = merge_cells(cells, comparator, behaviour);
+    row.cells = RowCells::new(cells, comparator, behaviour);
     row.supers = gather_supers(super_changes, comparator);
     for super_column in &mut row.supers {
         let cells = std::mem::take(&mut super_column.cells);

@@ -221,7 +221,7 @@ impl Run {
                 }
                 Edit::DeleteRow { family, row } => (*family, *row, Change::DeleteRow { deletion }),
             };
-            let change = CfMutation { cf: self.definition(family), changes: vec![change] };
+            let change = CfMutation { cf: self.definition(family), changes: vec![change].into() };
             match mutations.iter_mut().find(|mutation| mutation.key == name(row)) {
                 Some(mutation) => mutation.families.push(change),
                 None => mutations.push(Mutation { key: name(row), families: vec![change] }),

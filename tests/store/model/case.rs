@@ -281,7 +281,7 @@ impl Case {
     fn mutation(&self, op: &MutationOp) -> Mutation {
         let changes = |cf: &Arc<CfDef>, ops: &[ChangeOp]| CfMutation {
             cf: cf.clone(),
-            changes: ops.iter().map(|op| self.change(cf.is_super(), op)).collect(),
+            changes: ops.iter().map(|op| self.change(cf.is_super(), op)).collect::<Vec<_>>().into(),
         };
         // Mutations with index entries may name a column family more than once, so this one does too.
         let (first, rest) = op.standard.split_at(op.standard.len() / 2);

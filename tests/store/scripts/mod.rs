@@ -269,8 +269,8 @@ impl Run {
         let mut rows: BTreeMap<Bytes, Vec<CfMutation>> = BTreeMap::new();
         for (cf, key, written) in written {
             let cf = self.cf(&cf);
-            let changes = written.iter().map(|written| self.change(&cf, written)).collect();
-            rows.entry(key).or_default().push(CfMutation { cf, changes });
+            let changes: Vec<Change> = written.iter().map(|written| self.change(&cf, written)).collect();
+            rows.entry(key).or_default().push(CfMutation { cf, changes: changes.into() });
         }
         rows.into_iter().map(|(key, families)| Mutation { key, families }).collect()
     }

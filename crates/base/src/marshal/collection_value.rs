@@ -44,6 +44,12 @@ fn count_max(form: CollectionForm) -> usize {
     }
 }
 
+/// Appends a part of a collection whose length is long.
+pub fn push_part(part: &[u8], out: &mut Vec<u8>) {
+    push_number(part.len(), CollectionForm::Long, out);
+    out.extend_from_slice(part);
+}
+
 /// Returns the value of a list or set.
 pub fn list_to_bytes(elements: &[Bytes], form: CollectionForm) -> Bytes {
     let count = elements.len().min(count_max(form));
@@ -75,45 +81,40 @@ fn take_part(rest: &mut Bytes, form: CollectionForm) -> Option<Bytes> {
     (length <= rest.len()).then(|| rest.split_to(length))
 }
 
-/// Returns the parts of a collection, `per_entry` for each counted entry, or `None` if the bytes are not a valid
-/// collection.
-fn parts(value: &Bytes, per_entry: usize, form: CollectionForm) -> Option<Vec<Bytes>> {
+/// Returns the entries of a collection, each read by `take`, or `None` if the bytes are not a valid collection.
+fn entries<T>(value: &Bytes, form: CollectionForm, take: impl Fn(&mut Bytes) -> Option<T>) -> Option<Vec<T>> {
     let mut rest = value.clone();
     let count = usize::try_from(take_number(&mut rest, form)?).ok()?;
-    let mut found = Vec::new();
-    for _ in 0..count.checked_mul(per_entry)? {
-        found.push(take_part(&mut rest, form)?);
+    // An entry has a length of two bytes at least, whatever the count is.
+    let mut found = Vec::with_capacity(count.min(rest.len() / 2));
+    for _ in 0..count {
+        found.push(take(&mut rest)?);
     }
     rest.is_empty().then_some(found)
 }
 
 /// Returns the elements of a list or set, or `None` if the value is invalid.
 pub fn list_from_bytes(value: &Bytes, form: CollectionForm) -> Option<Vec<Bytes>> {
-    parts(value, 1, form)
+    entries(value, form, |rest| take_part(rest, form))
 }
 
 /// Returns the entries of a map, or `None` if the value is invalid.
 pub fn map_from_bytes(value: &Bytes, form: CollectionForm) -> Option<Vec<(Bytes, Bytes)>> {
-    let parts = parts(value, 2, form)?;
-    let pairs = parts.chunks_exact(2);
-    Some(pairs.filter_map(|pair| Some((pair.first()?.clone(), pair.get(1)?.clone()))).collect())
+    entries(value, form, |rest| Some((take_part(rest, form)?, take_part(rest, form)?)))
 }
 
 /// Returns a collection's value with short lengths instead of long ones, as native protocols before version 3 and
 /// Thrift require. Nested values and values of other types are not changed.
 pub fn short_form(cql_type: &CqlType, value: &Bytes) -> Bytes {
-    let per_entry = match cql_type {
-        CqlType::List { .. } | CqlType::Set { .. } => 1,
-        CqlType::Map { .. } => 2,
-        _ => return value.clone(),
-    };
-    match parts(value, per_entry, CollectionForm::Long) {
-        Some(found) => {
-            let count = (found.len() / per_entry).min(count_max(CollectionForm::Short));
-            encode(count, found.iter().take(count * per_entry), CollectionForm::Short)
+    use CollectionForm::{Long, Short};
+    let short = match cql_type {
+        CqlType::List { .. } | CqlType::Set { .. } => {
+            list_from_bytes(value, Long).map(|elements| list_to_bytes(&elements, Short))
         }
-        None => value.clone(),
-    }
+        CqlType::Map { .. } => map_from_bytes(value, Long).map(|entries| map_to_bytes(&entries, Short)),
+        _ => None,
+    };
+    short.unwrap_or_else(|| value.clone())
 }
 
 /// Returns the value of a tuple or user-defined type.

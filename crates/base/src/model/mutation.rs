@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Cell, DeletionTime, RangeTombstone};
+use super::{Cell, Changes, DeletionTime, RangeTombstone};
 use crate::schema::CfDef;
 
 /// One change to a row of one column family.
@@ -40,7 +40,7 @@ pub struct CfMutation {
     /// The column family to write.
     pub cf: Arc<CfDef>,
     /// Of two changes of one column, reconciliation decides which is stored.
-    pub changes: Vec<Change>,
+    pub changes: Changes,
 }
 
 /// All changes to one row key in a keyspace. They are applied all together or not at all, even after a crash.
@@ -55,24 +55,31 @@ pub struct Mutation {
 /// Bytes that a store adds to the names and the value of a change.
 const CHANGE_BYTES: usize = 64;
 
-impl Mutation {
-    /// Returns approximately how many bytes a store writes for the mutation.
-    pub fn bytes(&self) -> usize {
-        let changes = self.families.iter().flat_map(|family| &family.changes);
-        let bytes = changes.map(|change| match change {
+impl Change {
+    /// Returns the bytes of its names and its value.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
             Change::Cell { super_column, cell } => {
                 super_column.as_ref().map_or(0, Bytes::len) + cell.name.len() + cell.value.len()
             }
             Change::DeleteSuper { name, .. } => name.len(),
             Change::DeleteRow { .. } => 0,
             Change::DeleteRange(range) => range.start.len() + range.finish.len(),
-        });
-        bytes.map(|bytes| bytes + self.key.len() + CHANGE_BYTES).sum()
+        }
+    }
+}
+
+impl Mutation {
+    /// Returns approximately how many bytes a store writes for the mutation.
+    pub fn bytes(&self) -> usize {
+        let of_each = self.key.len() + CHANGE_BYTES;
+        let families = self.families.iter().map(|family| &family.changes);
+        families.map(|changes| changes.bytes() + changes.len() * of_each).sum()
     }
 
     /// Returns a mutation of one column family.
     pub fn of(key: Bytes, cf: Arc<CfDef>, changes: Vec<Change>) -> Mutation {
-        Mutation { key, families: vec![CfMutation { cf, changes }] }
+        Mutation { key, families: vec![CfMutation { cf, changes: changes.into() }] }
     }
 
     /// Joins the changes to the same column family, so that they are reconciled with each other. The row of an index
@@ -89,7 +96,7 @@ impl Mutation {
             };
             // Entries of the same column family are mostly adjacent.
             match joined.iter_mut().rev().find(is_same) {
-                Some(other) => other.changes.extend(family.changes),
+                Some(other) => family.changes.into_iter().for_each(|change| other.changes.push(change)),
                 None => joined.push(family),
             }
         }

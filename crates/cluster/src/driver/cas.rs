@@ -54,16 +54,16 @@ async fn transaction(
 ) -> Result<(Batch, Vec<BoundValues>), StoreError> {
     let mut batch = Batch::new(BatchType::Unlogged);
     let mut values = Vec::new();
-    let changes = command.mutation.families.iter().flat_map(|family| &family.changes);
-    let mut updates: Vec<&Cell> = changes
-        .filter_map(|change| match change {
+    let changes = command.mutation.families.iter().flat_map(|family| family.changes.iter());
+    let mut updates: Vec<Cell> = changes
+        .filter_map(|change| match change.into_owned() {
             Change::Cell { cell, .. } => Some(cell),
             _ => None,
         })
         .collect();
     for (name, expected) in &command.expected {
         let at = updates.iter().position(|cell| cell.name == *name);
-        let new = at.map(|at| updates.swap_remove(at).value.clone());
+        let new = at.map(|at| updates.swap_remove(at).value);
         let new = match new {
             Some(new) => BoundValues::default().bytes(new),
             None => BoundValues::default().unset(),
@@ -75,7 +75,7 @@ async fn transaction(
         if command.expected.is_empty() { StatementShape::InsertIfAbsent } else { StatementShape::InsertNow };
     for cell in updates {
         let key = BoundValues::default().bytes(command.key.clone());
-        values.push(at_column(key, table, None, &cell.name).bytes(cell.value.clone()));
+        values.push(at_column(key, table, None, &cell.name).bytes(cell.value));
         batch.append_statement(link.prepared(table, shape).await?);
     }
     batch.set_consistency(level(command.commit_consistency));

@@ -213,6 +213,10 @@ impl<'t> Parser<'t> {
         while self.eat_symbol(",") {
             list.push(one(self)?);
         }
+        if list.len() < 4 {
+            // A batch has a hundred thousand short lists, which would have room for four items.
+            list.shrink_to_fit();
+        }
         Ok(list)
     }
 

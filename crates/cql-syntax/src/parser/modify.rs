@@ -14,8 +14,8 @@ use base::compat::features::syntax;
 /// The attributes of a USING clause.
 #[derive(Default)]
 struct Using {
-    timestamp: Option<Term>,
-    ttl: Option<Term>,
+    timestamp: Option<Box<Term>>,
+    ttl: Option<Box<Term>>,
 }
 
 impl Parser<'_> {
@@ -51,7 +51,7 @@ impl Parser<'_> {
                 )));
             }
             self.charge(BATCH_STATEMENT_BYTES)?;
-            statements.push(statement);
+            statements.push(Box::new(statement));
             self.eat_symbol(";");
         }
         self.expect_words(&["APPLY", "BATCH"])?;
@@ -65,12 +65,12 @@ impl Parser<'_> {
         }
         loop {
             if may_expire && self.eat_word("TTL") {
-                using.ttl = Some(self.integer()?);
+                using.ttl = Some(Box::new(self.integer()?));
             } else if may_expire && !self.is_word(0, "TIMESTAMP") {
                 return Err(self.no_viable(0));
             } else {
                 self.expect_word("TIMESTAMP")?;
-                using.timestamp = Some(self.integer()?);
+                using.timestamp = Some(Box::new(self.integer()?));
             }
             if !may_expire || !self.eat_word("AND") {
                 return Ok(using);

@@ -13,8 +13,8 @@ use db::{Database, check_expiry};
 /// The attributes of a USING clause.
 #[derive(Debug)]
 pub(super) struct Attributes {
-    timestamp: Option<TypedTerm>,
-    ttl: Option<TypedTerm>,
+    timestamp: Option<Box<TypedTerm>>,
+    ttl: Option<Box<TypedTerm>>,
 }
 
 impl Attributes {
@@ -24,7 +24,8 @@ impl Attributes {
         terms: &mut Terms<'_>,
     ) -> Result<Attributes, CqlError> {
         let mut typed = |term: Option<&Term>, name: &str, native: Native| {
-            term.map(|term| terms.named(term, name.to_owned(), CqlType::Native(native))).transpose()
+            term.map(|term| terms.named(term, name.to_owned(), CqlType::Native(native)).map(Box::new))
+                .transpose()
         };
         let timestamp = typed(timestamp, "[timestamp]", Native::Bigint)?;
         Ok(Attributes { timestamp, ttl: typed(ttl, "[ttl]", Native::Int)? })

@@ -16,10 +16,10 @@ use crate::values::{Markers, TableOf};
 use crate::{CqlError, Outcome, QueryOptions, QueryState};
 use base::compat::rules::CqlRules;
 use base::compat::{Behaviour, texts};
-use base::model::{CfMutation, Change, Mutation};
+use base::model::{CfMutation, Changes, Mutation};
 use base::schema::CfDef;
+use base::util::Release;
 use base::util::meter::MeterError;
-use base::util::{Release, allocation};
 use cql_syntax::{Batch, BatchKind};
 
 /// Maximum number of partitions of an unlogged batch without a warning: Cassandra's default.
@@ -35,14 +35,20 @@ pub(crate) struct BatchPlan {
 }
 
 impl BatchPlan {
-    /// Checks a batch and its statements.
+    /// Checks a batch and its statements. Only the first one, which has the table, is left in `batch`: a statement takes as
+    /// much memory as its plan.
     pub(crate) fn new(
         state: &QueryState<'_>,
-        batch: &Batch,
+        batch: &mut Batch,
         markers: &mut Markers,
     ) -> Result<BatchPlan, CqlError> {
-        let statements = batch.statements.iter().map(|modify| ModifyPlan::new(state, modify, markers));
-        let statements: Vec<ModifyPlan> = statements.collect::<Result<_, _>>()?;
+        let mut statements = Vec::with_capacity(batch.statements.len());
+        for modify in std::mem::take(&mut batch.statements) {
+            statements.push(ModifyPlan::new(state, &modify, markers)?);
+            if batch.statements.is_empty() {
+                batch.statements.push(modify);
+            }
+        }
         let attributes = match statements.first() {
             None => None,
             Some(first) => {
@@ -53,7 +59,7 @@ impl BatchPlan {
                 };
                 let scope = state.type_scope(keyspace);
                 let mut terms = Terms { table, scope, markers };
-                Some(Attributes::new(batch.timestamp.as_ref(), batch.ttl.as_ref(), &mut terms)?)
+                Some(Attributes::new(batch.timestamp.as_deref(), batch.ttl.as_deref(), &mut terms)?)
             }
         };
         if batch.ttl.is_some() {
@@ -110,21 +116,20 @@ async fn run_steps(
     options: &QueryOptions,
     now: Option<i64>,
 ) -> Result<Outcome, CqlError> {
-    let mut bound = Vec::with_capacity(steps.len());
-    for step in steps {
+    let mut of_json = HashMap::new();
+    for (at, step) in steps.iter().enumerate() {
         step.plan.check(state)?;
         let mut own = Cow::Borrowed(step.options);
         step.plan.bind_json(&mut own, state)?;
-        bound.push(match own {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(own) => Some(Box::new(own)),
-        });
+        if let Cow::Owned(own) = own {
+            of_json.insert(at, own);
+        }
     }
-    let with_json = steps
-        .iter()
-        .zip(&bound)
-        .map(|(step, own)| Step { options: own.as_deref().unwrap_or(step.options), ..*step });
-    let steps = &with_json.collect::<Vec<_>>()[..];
+    let mut steps = Cow::Borrowed(steps);
+    for (at, own) in &of_json {
+        steps.to_mut()[*at].options = own;
+    }
+    let steps = &steps[..];
     if steps.iter().any(|step| step.plan.has_conditions()) {
         return conditional::run(state, options, steps, true).await;
     }
@@ -133,7 +138,9 @@ async fn run_steps(
     for Step { plan, options: own } in steps {
         let cf = &plan.table.cf;
         check_consistency(options.consistency, cf, state.behaviour)?;
-        for (key, changes) in plan.changes(state, own, now).await? {
+        let rows = plan.rows(state, own)?;
+        for key in rows.keys {
+            let changes = plan.changes(state, own, &key, &rows.prefixes, now).await?;
             gathered.add(cf, key, changes)?;
         }
     }
@@ -242,7 +249,7 @@ impl KeyspaceMutations {
     ///
     /// # Errors
     /// `OutOfMemory` if the list of a row, which grows with each statement, cannot grow further.
-    fn add(&mut self, cf: &Arc<CfDef>, key: Bytes, changes: Vec<Change>) -> Result<(), MeterError> {
+    fn add(&mut self, cf: &Arc<CfDef>, key: Bytes, changes: Changes) -> Result<(), MeterError> {
         if changes.is_empty() {
             return Ok(());
         }
@@ -258,10 +265,7 @@ impl KeyspaceMutations {
         });
         let families = &mut mutations[at].families;
         match families.iter_mut().find(|family| Arc::ptr_eq(&family.cf, cf) || family.cf.name == cf.name) {
-            Some(family) => {
-                allocation::make_room(&mut family.changes, changes.len())?;
-                family.changes.extend(changes);
-            }
+            Some(family) => family.changes.append(changes)?,
             None => families.push(CfMutation { cf: cf.clone(), changes }),
         }
         Ok(())

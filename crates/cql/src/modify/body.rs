@@ -35,7 +35,10 @@ pub(super) fn insert(columns: &[String], values: &[Term], terms: &mut Terms<'_>)
         return invalid("No columns provided to INSERT");
     }
     let mut keys = Keys::new(&terms.table.def, false);
-    let mut operations: Vec<ColumnOperation> = Vec::with_capacity(columns.len());
+    // A batch has a hundred thousand of these lists, so they have no room for the key.
+    let def = &terms.table.def;
+    let of_key = def.partition_key.len() + def.clustering.len();
+    let mut operations: Vec<ColumnOperation> = Vec::with_capacity(columns.len().saturating_sub(of_key));
     let mut seen = HashSet::with_capacity(columns.len());
     for (name, term) in columns.iter().zip(values) {
         let column = known(terms, name)?;

@@ -19,7 +19,7 @@ use cql_syntax::{Operator, Relation, operator_text};
 #[derive(Debug)]
 enum Part {
     Eq(TypedTerm),
-    In(Operands),
+    In(Box<Operands>),
 }
 
 /// The restrictions on the columns of the primary key.
@@ -110,7 +110,7 @@ impl Keys {
                 }
                 Relation::In { values, .. } if column.kind == ColumnKind::PartitionKey => {
                     let spec = terms.spec(column.name.clone(), column.cql_type.clone());
-                    Part::In(Operands::of_column(values, &spec, &terms.scope, terms.markers)?)
+                    Part::In(Box::new(Operands::of_column(values, &spec, &terms.scope, terms.markers)?))
                 }
                 _ => {
                     let operator = operator_word(operator, terms.scope.release);

@@ -25,10 +25,19 @@ use crate::values::{Markers, TableOf, check_combinations};
 use crate::{CqlError, Outcome, QueryOptions, QueryState, Table};
 use base::compat::features::ConsistencyLevel;
 use base::compat::{Behaviour, texts};
-use base::model::{CfMutation, Change, Mutation};
+use base::model::{CfMutation, Changes, Mutation};
 use base::schema::{CfDef, ColumnKind, Layout};
 use cql_syntax::{Change as Written, Conditions, Modify};
 use db::{Access, check_counter_level};
+
+/// Partitions whose changes a statement makes and writes at once.
+const PARTITIONS_AT_ONCE: usize = 1024;
+
+/// The rows that a statement changes: in each partition, those of each prefix.
+pub(super) struct RowsToChange {
+    pub keys: Vec<Bytes>,
+    pub prefixes: Vec<RowSet>,
+}
 
 /// A checked INSERT, UPDATE or DELETE.
 #[derive(Debug)]
@@ -43,7 +52,7 @@ pub(crate) struct ModifyPlan {
     pub(super) has_statics: bool,
     pub(super) has_regulars: bool,
     /// The values of an `INSERT ... JSON`.
-    json: Option<JsonValues>,
+    json: Option<Box<JsonValues>>,
 }
 
 impl ModifyPlan {
@@ -64,13 +73,13 @@ impl ModifyPlan {
         };
         let scope = state.type_scope(keyspace);
         let mut terms = Terms { table: &table, scope, markers };
-        let attributes = Attributes::new(modify.timestamp.as_ref(), modify.ttl.as_ref(), &mut terms)?;
+        let attributes = Attributes::new(modify.timestamp.as_deref(), modify.ttl.as_deref(), &mut terms)?;
         let mut json = None;
         let (kind, keys, operations) = match &modify.change {
             Written::Insert { columns, values } => insert(columns, values, &mut terms)?,
             Written::InsertJson { json: text, keeps_omitted } => {
                 let (values, body) = JsonValues::new(text, *keeps_omitted, &mut terms)?;
-                json = Some(values);
+                json = Some(Box::new(values));
                 body
             }
             Written::Update { assignments, relations } => update(state, assignments, relations, &mut terms)?,
@@ -166,43 +175,55 @@ impl ModifyPlan {
             return conditional::run(state, options, &[Step { plan: self, options }], false).await;
         }
         check_consistency(options.consistency, &self.table.cf, state.behaviour)?;
-        let rows = self.changes(state, options, now).await?;
-        let mutations = rows.into_iter().filter(|(_, changes): &(_, Vec<_>)| !changes.is_empty());
-        let mutations = mutations
-            .map(|(key, changes)| {
-                let families = vec![CfMutation { cf: self.table.cf.clone(), changes }];
-                Mutation { key, families }
-            })
-            .collect();
+        let rows = self.rows(state, options)?;
         let request = state.request(&self.table.cf.keyspace, options.consistency);
-        request.writes().apply(mutations).await?;
+        // The changes of many partitions take more memory than their keys. If one of them cannot be made, as the index of
+        // a list's element is too large, nothing is written.
+        let at_once = if self.reads_lists() { rows.keys.len() } else { PARTITIONS_AT_ONCE };
+        for keys in rows.keys.chunks(at_once.max(1)) {
+            let mut mutations = Vec::with_capacity(keys.len());
+            for key in keys {
+                let changes = self.changes(state, options, key, &rows.prefixes, now).await?;
+                if !changes.is_empty() {
+                    let families = vec![CfMutation { cf: self.table.cf.clone(), changes }];
+                    mutations.push(Mutation { key: key.clone(), families });
+                }
+            }
+            request.writes().apply(mutations).await?;
+        }
         Ok(Outcome::Void)
     }
 
-    /// Returns the changes to each row.
+    /// Returns the rows that the statement changes.
+    pub(super) fn rows(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<RowsToChange, CqlError> {
+        let keys = self.row_keys(state, options)?;
+        let prefixes = self.prefixes(state, options)?;
+        check_combinations(keys.len(), prefixes.len())?;
+        Ok(RowsToChange { keys, prefixes })
+    }
+
+    /// Returns the changes to the rows of one partition.
     pub(super) async fn changes(
         &self,
         state: &QueryState<'_>,
         options: &QueryOptions,
+        key: &Bytes,
+        prefixes: &[RowSet],
         now: i64,
-    ) -> Result<Vec<(Bytes, Vec<Change>)>, CqlError> {
-        let keys = self.row_keys(state, options)?;
-        let prefixes = self.prefixes(state, options)?;
-        check_combinations(keys.len(), prefixes.len())?;
-        let mut rows = Vec::with_capacity(keys.len());
-        for key in keys {
-            let mut changes = Vec::new();
-            for prefix in &prefixes {
-                let of_row = self.changes_of(state, options, &key, prefix, now).await?;
-                if changes.is_empty() {
-                    changes = of_row;
-                } else {
-                    changes.extend(of_row);
-                }
-            }
-            rows.push((key, changes));
+    ) -> Result<Changes, CqlError> {
+        let mut changes = Changes::default();
+        for prefix in prefixes {
+            changes.append(self.changes_of(state, options, key, prefix, now).await?)?;
         }
-        Ok(rows)
+        Ok(changes)
+    }
+
+    fn reads_lists(&self) -> bool {
+        self.operations.iter().any(ColumnOperation::reads_list)
     }
 
     /// Returns the changes to one row.
@@ -213,7 +234,7 @@ impl ModifyPlan {
         key: &Bytes,
         prefix: &RowSet,
         now: i64,
-    ) -> Result<Vec<Change>, CqlError> {
+    ) -> Result<Changes, CqlError> {
         let mut reading = Vec::new();
         for operation in &self.operations {
             if operation.reads_list() {
@@ -254,7 +275,7 @@ impl ModifyPlan {
             ttl_s,
             now_s: database.now_s(),
         };
-        let mut writer = RowWriter::new(writing, &lists, self.operations.len() + 1);
+        let mut writer = RowWriter::new(writing, &lists);
         match self.kind {
             ModifyKind::Delete => self.write_deletions(writing, &mut writer)?,
             ModifyKind::Insert | ModifyKind::Update => self.write_row(writing, &mut writer)?,

@@ -11,7 +11,7 @@ use crate::values::{TypedTerm, Value, append_uuid, prepend_uuids};
 use crate::{CqlError, QueryOptions, Table};
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
 use base::compat::{Behaviour, Line, texts};
-use base::model::{Cell, Change, DeletionTime, RangeTombstone};
+use base::model::{Cell, Change, Changes, DeletionTime, RangeTombstone};
 use base::schema::{ColumnKind, Layout, TableColumn};
 use base::util::Release;
 use db::limits::NAME_BYTES_MAX;
@@ -38,7 +38,7 @@ pub(super) struct WriteContext<'a> {
 pub(super) struct RowWriter<'a> {
     writing: WriteContext<'a>,
     lists: &'a Lists,
-    pub changes: Vec<Change>,
+    pub changes: Changes,
 }
 
 /// Returns the end-of-component bytes for the bounds of a range tombstone.
@@ -47,9 +47,8 @@ fn bounds(release: Release) -> (u8, u8) {
 }
 
 impl<'a> RowWriter<'a> {
-    /// Creates a writer with capacity for about `count` changes.
-    pub(super) fn new(writing: WriteContext<'a>, lists: &'a Lists, count: usize) -> RowWriter<'a> {
-        RowWriter { writing, lists, changes: Vec::with_capacity(count) }
+    pub(super) fn new(writing: WriteContext<'a>, lists: &'a Lists) -> RowWriter<'a> {
+        RowWriter { writing, lists, changes: Changes::default() }
     }
 
     fn clustering(&self) -> &'a [Bytes] {
@@ -340,7 +339,6 @@ impl<'a> RowWriter<'a> {
     /// Adds elements to a collection, for a list at its end, or writes the fields of a user-defined type that are not
     /// null.
     fn put(&mut self, column: &TableColumn, value: Value) -> Result<(), CqlError> {
-        self.changes.reserve_exact(value.parts());
         match value {
             Value::Unset | Value::Null | Value::Single(_) => Ok(()),
             Value::List(elements) => elements.into_iter().try_for_each(|element| {
@@ -383,7 +381,7 @@ impl<'a> RowWriter<'a> {
         let discarded = cells.iter().filter(|cell| elements.contains(&cell.value));
         let deleted = discarded.map(|cell| self.tombstone_of(cell.name.clone()));
         let deleted: Vec<Change> = deleted.map(|cell| Change::Cell { super_column: None, cell }).collect();
-        self.changes.extend(deleted);
+        deleted.into_iter().for_each(|change| self.changes.push(change));
         Ok(())
     }
 

@@ -99,7 +99,7 @@ impl Bench {
                 ModifyPlan::new(&state, modify, &mut markers)?.execute(&state, options).await
             }
             Statement::Batch(batch) => {
-                BatchPlan::new(&state, batch, &mut markers)?.execute(&state, options).await
+                BatchPlan::new(&state, &mut batch.clone(), &mut markers)?.execute(&state, options).await
             }
             statement => define(&state, statement).await,
         }

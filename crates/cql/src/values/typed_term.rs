@@ -13,7 +13,7 @@ use base::compat::features::releases::NEWEST;
 use base::compat::texts;
 use base::marshal::{
     CollectionForm, CqlType, TypeRef, at, list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes,
-    tuple_from_bytes, tuple_to_bytes,
+    push_part, tuple_from_bytes, tuple_to_bytes,
 };
 use base::model::BoundValue;
 use base::util::Release;
@@ -67,6 +67,8 @@ pub(super) enum Node {
     /// The timestamp `'now'`.
     Now,
     Marker(Marker),
+    /// The value of a list, set or map of constants, with long lengths.
+    Constants(Bytes),
     /// The elements of a list or set.
     Elements(Vec<TypedTerm>),
     Entries(Vec<(TypedTerm, TypedTerm)>),
@@ -130,8 +132,10 @@ impl TypedTerm {
 
     fn of(node: Node, cql_type: &CqlType, scope: &TypeScope<'_>) -> TypedTerm {
         let class = |of: &CqlType| of.type_ref(scope.types);
-        let has_held =
-            matches!(node, Node::Marker(_) | Node::Elements(_) | Node::Entries(_) | Node::Call(..));
+        let has_held = matches!(
+            node,
+            Node::Constants(_) | Node::Marker(_) | Node::Elements(_) | Node::Entries(_) | Node::Call(..)
+        );
         let held = match cql_type {
             CqlType::List { element, .. } | CqlType::Set { element, .. } if has_held => vec![class(element)],
             CqlType::Map { key, value, .. } if has_held => vec![class(key), class(value)],
@@ -153,13 +157,18 @@ impl TypedTerm {
     }
 
     /// Returns the bytes of a constant.
+    fn as_constant(&self) -> Option<&[u8]> {
+        match &self.0 {
+            TermContent::Short { bytes, length } => bytes.get(..usize::from(*length)),
+            TermContent::Long(bytes) => Some(bytes),
+            TermContent::Evaluated(_) => None,
+        }
+    }
+
     fn constant_bytes(&self) -> Option<Bytes> {
         match &self.0 {
-            TermContent::Short { bytes, length } => {
-                bytes.get(..usize::from(*length)).map(Bytes::copy_from_slice)
-            }
             TermContent::Long(bytes) => Some(Bytes::clone(bytes)),
-            TermContent::Evaluated(_) => None,
+            _ => self.as_constant().map(Bytes::copy_from_slice),
         }
     }
 
@@ -191,7 +200,7 @@ impl TypedTerm {
     /// Whether it contains a marker.
     pub(crate) fn has_markers(&self) -> bool {
         match self.node() {
-            None | Some(Node::Null | Node::Now) => false,
+            None | Some(Node::Null | Node::Now | Node::Constants(_)) => false,
             Some(Node::Marker(_)) => true,
             Some(Node::Elements(terms) | Node::Fields(terms) | Node::Call(_, terms)) => {
                 terms.iter().any(TypedTerm::has_markers)
@@ -265,22 +274,12 @@ impl EvaluatedTerm {
     /// they prepare a statement. `None` for other terms, and for a literal with an invalid part, which fails when it is
     /// executed.
     fn folded(&self) -> Option<Bytes> {
-        if self.cql_type.is_multi_cell() {
-            return None;
-        }
-        let value = match &self.node {
-            Node::Elements(elements) => {
-                self.elements(elements.iter().map(TypedTerm::constant_bytes).collect::<Option<_>>()?)
+        match &self.node {
+            Node::Constants(bytes) if !self.cql_type.is_multi_cell() => {
+                self.collection(bytes, CollectionForm::Long).ok()?.into_bytes()
             }
-            Node::Entries(entries) => self.entries(
-                entries
-                    .iter()
-                    .map(|(key, value)| Some((key.constant_bytes()?, value.constant_bytes()?)))
-                    .collect::<Option<_>>()?,
-            ),
-            _ => return None,
-        };
-        value.ok()?.into_bytes()
+            _ => None,
+        }
     }
 
     /// Returns its value in one execution.
@@ -300,6 +299,7 @@ impl EvaluatedTerm {
                 Some(BoundValue::Unset) => Ok(Value::Unset),
                 None => invalid(texts::wrong_value_count(NEWEST)),
             },
+            Node::Constants(bytes) => self.collection(bytes, CollectionForm::Long),
             Node::Elements(elements) => self.elements(exact_list(
                 elements.iter().map(|element| held(element.bytes(options, database)?)),
             )?),
@@ -345,17 +345,21 @@ impl EvaluatedTerm {
         }
     }
 
+    /// Decodes the value of a list, set or map.
+    fn collection(&self, bytes: &Bytes, form: CollectionForm) -> Result<Value, CqlError> {
+        match &self.cql_type {
+            CqlType::Map { .. } => self.entries(map_from_bytes(bytes, form).ok_or_else(|| not_read("map"))?),
+            other => {
+                let name = if matches!(other, CqlType::Set { .. }) { "set" } else { "list" };
+                self.elements(list_from_bytes(bytes, form).ok_or_else(|| not_read(name))?)
+            }
+        }
+    }
+
     /// Decodes a value that a client has bound.
     fn bound(&self, bytes: &Bytes, class: &TypeRef, form: CollectionForm) -> Result<Value, CqlError> {
-        let not_read = |what: &str| CqlError::invalid(format!("Not enough bytes to read a {what}"));
         match &self.cql_type {
-            CqlType::List { .. } => {
-                self.elements(list_from_bytes(bytes, form).ok_or_else(|| not_read("list"))?)
-            }
-            CqlType::Set { .. } => {
-                self.elements(list_from_bytes(bytes, form).ok_or_else(|| not_read("set"))?)
-            }
-            CqlType::Map { .. } => self.entries(map_from_bytes(bytes, form).ok_or_else(|| not_read("map"))?),
+            CqlType::List { .. } | CqlType::Set { .. } | CqlType::Map { .. } => self.collection(bytes, form),
             CqlType::User { is_frozen: false, .. } => {
                 self.check(class, bytes)?;
                 Ok(Value::Fields(tuple_from_bytes(bytes).ok_or_else(|| not_read("tuple"))?))
@@ -428,6 +432,10 @@ impl EvaluatedTerm {
     }
 }
 
+fn not_read(what: &str) -> CqlError {
+    CqlError::invalid(format!("Not enough bytes to read a {what}"))
+}
+
 /// Returns the bytes of an element of a collection, which may not be null.
 fn held(bytes: Option<Bytes>) -> Result<Bytes, CqlError> {
     bytes.ok_or_else(|| CqlError::invalid("null is not supported inside collections"))
@@ -497,10 +505,34 @@ fn list_node(
     let CqlType::List { element, .. } = &receiver.cql_type else {
         return Err(refused("list", receiver, scope));
     };
+    elements_node("list", elements, receiver, element, scope, markers)
+}
+
+/// Types the elements of a list or set. Constants, of which there may be half a million, become the value as a client
+/// would bind it.
+fn elements_node(
+    literal: &str,
+    elements: &[Term],
+    receiver: &ColumnSpec,
+    element: &CqlType,
+    scope: &TypeScope<'_>,
+    markers: &mut Markers,
+) -> Result<Node, CqlError> {
     let part = value_of(receiver, element);
-    Ok(Node::Elements(exact_list(
-        elements.iter().map(|term| held_term("list", "value", term, receiver, &part, scope, markers)),
-    )?))
+    let mut typed = |term: &Term| held_term(literal, "value", term, receiver, &part, scope, markers);
+    let mut constants = constants_of(elements.len());
+    for term in elements {
+        match typed(term)?.as_constant() {
+            Some(bytes) => push_part(bytes, &mut constants),
+            None => return Ok(Node::Elements(exact_list(elements.iter().map(typed))?)),
+        }
+    }
+    Ok(Node::Constants(constants.into()))
+}
+
+/// Returns the beginning of the value of a collection with `count` entries.
+fn constants_of(count: usize) -> Vec<u8> {
+    i32::try_from(count).unwrap_or(i32::MAX).to_be_bytes().to_vec()
 }
 
 fn set_node(
@@ -512,13 +544,10 @@ fn set_node(
     let element = match &receiver.cql_type {
         CqlType::Set { element, .. } => element,
         // `{}` can also be an empty map.
-        CqlType::Map { .. } if elements.is_empty() => return Ok(Node::Entries(Vec::new())),
+        CqlType::Map { .. } if elements.is_empty() => return Ok(Node::Constants(constants_of(0).into())),
         _ => return Err(refused("set", receiver, scope)),
     };
-    let part = value_of(receiver, element);
-    Ok(Node::Elements(exact_list(
-        elements.iter().map(|term| held_term("set", "value", term, receiver, &part, scope, markers)),
-    )?))
+    elements_node("set", elements, receiver, element, scope, markers)
 }
 
 fn map_node(
@@ -532,10 +561,20 @@ fn map_node(
     };
     let key_part = part_of(receiver, format!("key({})", receiver.name), key);
     let value_part = value_of(receiver, value);
-    Ok(Node::Entries(exact_list::<_, CqlError>(entries.iter().map(|(key, value)| {
+    let mut typed = |(key, value): &(Term, Term)| {
         let key = held_term("map", "key", key, receiver, &key_part, scope, markers)?;
         Ok((key, held_term("map", "value", value, receiver, &value_part, scope, markers)?))
-    }))?))
+    };
+    let mut constants = constants_of(entries.len());
+    for entry in entries {
+        let (key, value): (TypedTerm, TypedTerm) = typed(entry)?;
+        let (Some(key), Some(value)) = (key.as_constant(), value.as_constant()) else {
+            return Ok(Node::Entries(exact_list::<_, CqlError>(entries.iter().map(typed))?));
+        };
+        push_part(key, &mut constants);
+        push_part(value, &mut constants);
+    }
+    Ok(Node::Constants(constants.into()))
 }
 
 fn call_node(

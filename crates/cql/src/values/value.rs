@@ -25,16 +25,6 @@ pub enum Value {
 }
 
 impl Value {
-    /// Returns the number of its elements, entries or fields.
-    pub fn parts(&self) -> usize {
-        match self {
-            Value::Unset | Value::Null | Value::Single(_) => 0,
-            Value::List(elements) | Value::Set(elements) => elements.len(),
-            Value::Map(entries) => entries.len(),
-            Value::Fields(fields) => fields.len(),
-        }
-    }
-
     /// Returns the whole value as bytes; `None` is null or unset. Collections have long lengths.
     pub fn into_bytes(self) -> Option<Bytes> {
         match self {

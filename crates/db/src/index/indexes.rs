@@ -75,8 +75,8 @@ impl Indexes<'_> {
         let mut entries = Vec::new();
         for mutation in mutations.iter() {
             for family in mutation.families.iter().filter(|family| is_indexed(family)) {
-                for change in &family.changes {
-                    entries.extend(self.entries_of(&family.cf, &mutation.key, change));
+                for change in family.changes.iter() {
+                    entries.extend(self.entries_of(&family.cf, &mutation.key, &change));
                 }
             }
         }
@@ -110,7 +110,7 @@ impl Indexes<'_> {
             };
             let entry = Cell { name, value: row.clone(), ..cell.clone() };
             let change = Change::Cell { super_column: None, cell: entry };
-            Some((index_key(column, &value), CfMutation { cf: index.clone(), changes: vec![change] }))
+            Some((index_key(column, &value), CfMutation { cf: index.clone(), changes: vec![change].into() }))
         };
         match &cf.table {
             None => {

@@ -1,5 +1,6 @@
 //! Reads within rows: get, slices and counts.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -47,12 +48,12 @@ impl<'a> Reads<'a> {
     /// Reads the same path in many rows; returns each key once, with the result for its row.
     pub async fn multiget(
         &self,
-        keys: &[Bytes],
+        keys: impl Into<Cow<'_, [Bytes]>>,
         path: &ColumnPath,
     ) -> Result<Vec<(Bytes, Option<GetResult>)>, Error> {
         let cf = self.request.validation().column_path(self.request.keyspace, path)?;
         let command = self.path_command(cf, path);
-        let rows = self.read_rows(keys, command).await?;
+        let rows = self.read_rows(keys.into(), command).await?;
         let behaviour = self.request.behaviour;
         Ok(rows.into_iter().map(|(key, columns)| (key, first_found(columns, behaviour))).collect())
     }
@@ -80,12 +81,12 @@ impl<'a> Reads<'a> {
     /// Returns a slice of each of many rows: each key once, with its columns.
     pub async fn multiget_slice(
         &self,
-        keys: &[Bytes],
+        keys: impl Into<Cow<'_, [Bytes]>>,
         parent: &ColumnParent,
         predicate: &SlicePredicate,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
         let command = self.slice_command(parent, predicate)?;
-        self.read_rows(keys, command).await
+        self.read_rows(keys.into(), command).await
     }
 
     /// Returns a slice of one row. A row that does not exist has no columns.
@@ -152,23 +153,23 @@ impl<'a> Reads<'a> {
     /// Returns how many columns a slice has in each of many rows, each key once.
     pub async fn multiget_count(
         &self,
-        keys: &[Bytes],
+        keys: impl Into<Cow<'_, [Bytes]>>,
         parent: &ColumnParent,
         predicate: &SlicePredicate,
     ) -> Result<Vec<(Bytes, usize)>, Error> {
         let command = self.slice_command(parent, predicate)?;
-        let keys = self.unique_keys(keys, &command)?;
+        let keys = self.unique_keys(keys.into(), &command)?;
         self.count_each(keys, &command).await
     }
 
     /// Reads the same columns of many rows, each key once.
     async fn read_rows(
         &self,
-        keys: &[Bytes],
+        keys: Cow<'_, [Bytes]>,
         command: ReadCommand,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
-        if let [key] = keys {
-            self.check_rows(keys, &command.cf)?;
+        if let [key] = &keys[..] {
+            self.check_rows(&keys, &command.cf)?;
             let columns = self.request.store().read(key.clone(), command, self.request.consistency).await?;
             return Ok(vec![(key.clone(), columns)]);
         }
@@ -177,8 +178,8 @@ impl<'a> Reads<'a> {
     }
 
     /// Checks the keys of a read and returns each of them once.
-    fn unique_keys(&self, keys: &[Bytes], command: &ReadCommand) -> Result<Vec<Bytes>, Error> {
-        self.check_rows(keys, &command.cf)?;
+    fn unique_keys(&self, keys: Cow<'_, [Bytes]>, command: &ReadCommand) -> Result<Vec<Bytes>, Error> {
+        self.check_rows(&keys, &command.cf)?;
         if keys.is_empty() && self.request.behaviour.reads.reads_need_a_key {
             // The old servers take the column family from the first key, and fail with an internal error if there is
             // none.
@@ -192,10 +193,10 @@ impl<'a> Reads<'a> {
                 "SERIAL/LOCAL_SERIAL consistency may only be requested for one row at a time",
             ));
         }
-        let mut unique: Vec<&Bytes> = keys.iter().collect();
+        let mut unique = keys.into_owned();
         unique.sort();
         unique.dedup();
-        Ok(unique.into_iter().cloned().collect())
+        Ok(unique)
     }
 
     /// Checks the keys, and that rows can be read at the request's consistency level.

@@ -105,7 +105,7 @@ impl Writes<'_> {
                 changes.push(Change::DeleteRow { deletion: DeletionTime::LIVE });
             }
             if !changes.is_empty() {
-                families.push(CfMutation { cf: cf.clone(), changes });
+                families.push(CfMutation { cf: cf.clone(), changes: changes.into() });
             }
         }
         Ok((!families.is_empty()).then_some(Mutation { key: row.key, families }))

@@ -67,8 +67,8 @@ impl Writes<'_> {
     ) -> Result<(), Error> {
         for family in families.iter_mut().filter(|family| family.cf.is_super()) {
             let cf = &family.cf;
-            let count = family.changes.iter_mut().filter_map(super_name).count();
-            for name in family.changes.iter_mut().filter_map(super_name).filter(|name| !name.is_empty()) {
+            let count = family.changes.unpacked_mut().filter_map(super_name).count();
+            for name in family.changes.unpacked_mut().filter_map(super_name).filter(|name| !name.is_empty()) {
                 let Err(why) = checks.super_name(cf, name) else { continue };
                 match compared(checks.comparator(cf, false), name, checks.behaviour.release) {
                     Compared::As(head) => *name = head,

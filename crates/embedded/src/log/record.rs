@@ -60,6 +60,11 @@ impl RecordBuilder {
         self.rows.push(begin..self.bytes.len());
     }
 
+    /// Makes room for about so many bytes: a record of many rows would double several times.
+    pub(crate) fn make_room(&mut self, bytes: usize) {
+        self.bytes.reserve_exact(bytes);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

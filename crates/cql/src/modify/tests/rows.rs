@@ -482,3 +482,31 @@ async fn the_number_of_conditions_of_a_statement_is_limited() {
     assert!(why.starts_with("The statement has 1001 conditions, and at most 1000 are allowed"), "{why}");
     bench.run(&update(1_000)).await.unwrap();
 }
+
+#[tokio::test]
+async fn many_cells_of_a_row_are_written_in_any_order() {
+    let bench =
+        Bench::new(&["CREATE TABLE many (k int, c int, v int, s set<int>, PRIMARY KEY (k, c))"]).await;
+    let elements: Vec<String> = (0..3000).rev().map(|number| number.to_string()).collect();
+    bench.done(&format!("INSERT INTO many (k, c, s) VALUES (1, 1, {{{}}})", elements.join(", "))).await;
+    assert_eq!(bench.cells("many", "00000001", None).await.len(), 3001, "a marker and the elements");
+    // Of the changes of one row, the last of several with the same timestamp and the largest value is stored.
+    let change = |number: usize| match number % 5 {
+        4 => format!("DELETE v FROM many WHERE k = 2 AND c = {number}"),
+        _ => format!("INSERT INTO many (k, c, v) VALUES (2, {}, {number})", 7919 * number % 1000),
+    };
+    let changes: Vec<String> = (0..2000).map(change).collect();
+    bench.done(&format!("BEGIN UNLOGGED BATCH {} APPLY BATCH", changes.join("; "))).await;
+    let rows = bench.shown("many", "00000002").await;
+    let values = rows.iter().filter(|row| !row.ends_with('=')).count();
+    let mut expected = std::collections::HashMap::new();
+    for number in (0..2000).filter(|number| number % 5 != 4) {
+        expected.insert(7919 * number % 1000, number);
+    }
+    expected.retain(|c, _| c % 5 != 4);
+    assert_eq!(values, expected.len());
+    for (c, number) in expected {
+        let row = format!("0004{c:08x}0000017600={number:08x}");
+        assert!(rows.contains(&row), "no {row}: {:?}", rows.first());
+    }
+}

@@ -74,7 +74,7 @@ fn multiget(mut call: Call<'_>) -> CallFuture<'_> {
         let keys = types::byte_strings(&mut call.args.required(2)?)?;
         let path = types::column_path(&mut call.args.required(3)?)?;
         let consistency = call.args.required_consistency(4, call.behaviour)?;
-        let rows = call.request(keyspace, consistency).reads().multiget(&keys, &path).await?;
+        let rows = call.request(keyspace, consistency).reads().multiget(keys, &path).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_map(0, TType::String, TType::Struct, rows.len());
@@ -152,7 +152,7 @@ fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
         let predicate = types::slice_predicate(&mut call.args.required(4)?)?;
         let consistency = call.args.required_consistency(5, call.behaviour)?;
         let rows =
-            call.request(keyspace, consistency).reads().multiget_slice(&keys, &parent, &predicate).await?;
+            call.request(keyspace, consistency).reads().multiget_slice(keys, &parent, &predicate).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_map(0, TType::String, TType::List, rows.len());

@@ -107,7 +107,7 @@ fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
         let MultigetArguments { keyspace, keys, parent, predicate, consistency } =
             MultigetArguments::of(&call)?;
         let rows =
-            call.request(&keyspace, consistency).reads().multiget_slice(&keys, &parent, &predicate).await?;
+            call.request(&keyspace, consistency).reads().multiget_slice(keys, &parent, &predicate).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_map(0, TType::String, TType::List, rows.len());
@@ -138,7 +138,7 @@ fn multiget_count(mut call: Call<'_>) -> CallFuture<'_> {
         let MultigetArguments { keyspace, keys, parent, predicate, consistency } =
             MultigetArguments::of(&call)?;
         let counts =
-            call.request(&keyspace, consistency).reads().multiget_count(&keys, &parent, &predicate).await?;
+            call.request(&keyspace, consistency).reads().multiget_count(keys, &parent, &predicate).await?;
         let mut writer = call.writer();
         writer.field_map(0, TType::String, TType::I32, counts.len());
         for (key, count) in &counts {

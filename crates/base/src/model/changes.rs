@@ -1,0 +1,363 @@
+//! The changes of a mutation to one column family.
+//!
+//! A batch or a collection has a hundred thousand short cells, and a [`Change`] takes 128 bytes besides its name. So only
+//! the first changes are stored as they are. Short cells behind them are packed into buffers, each of which is freed when
+//! its cells have been read:
+//!
+//! ```text
+//!   pieces   change | change | .. | buffer | buffer | change | buffer
+//!   cell     u8 length of the name | u8 length of the value | u8 form | stamp | name | value
+//!   form     0: the stamp of the cell before   1: i64 timestamp   2: i64, i32 ttl, i32 expiry   3: i64, i32 deletion
+//! ```
+
+use std::borrow::Cow;
+
+use bytes::{Buf, Bytes};
+
+use super::{Cell, CellKind, Change};
+use crate::util::allocation;
+use crate::util::meter::MeterError;
+
+/// Changes that are not packed: most rows of a request have fewer.
+const UNPACKED: usize = 8;
+/// The longest name and value of a packed cell, in bytes: for a longer one 128 bytes are little.
+const SHORT: usize = u8::MAX as usize;
+/// Capacity of a new buffer and of a full one, in bytes: sizes that the allocator does not round up.
+const BUFFER_BYTES_MIN: usize = 512;
+const BUFFER_BYTES: usize = 16 * 1024;
+/// The longest packed cell in bytes.
+const CELL_BYTES_MAX: usize = 3 + 16 + 2 * SHORT;
+
+/// Changes in the order of the request.
+#[derive(Debug, Clone, Default)]
+pub struct Changes {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug, Clone)]
+enum Piece {
+    One(Change),
+    Cells(CellBuffer),
+}
+
+// A list of changes becomes a list of pieces in its own memory.
+const _: () = assert!(size_of::<Piece>() == size_of::<Change>());
+
+/// When a cell was written, and of what kind it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    timestamp: i64,
+    kind: CellKind,
+}
+
+/// Packed cells, of which none is in a super column.
+#[derive(Debug, Clone, Default)]
+struct CellBuffer {
+    bytes: Vec<u8>,
+    count: usize,
+    last: Option<Stamp>,
+}
+
+/// A cell outside of super columns, borrowed from a list of changes.
+#[derive(Debug, Clone, Copy)]
+pub struct CellView<'a> {
+    /// The name.
+    pub name: &'a [u8],
+    /// The value; empty in a tombstone.
+    pub value: &'a [u8],
+    /// The client's timestamp.
+    pub timestamp: i64,
+    /// Whether it is a value, a counter or a tombstone.
+    pub kind: CellKind,
+}
+
+impl Changes {
+    /// Adds a change behind all others.
+    pub fn push(&mut self, change: Change) {
+        let cell = match &change {
+            Change::Cell { super_column: None, cell } if self.pieces.len() >= UNPACKED => cell,
+            _ => return self.pieces.push(Piece::One(change)),
+        };
+        let is_total = matches!(cell.kind, CellKind::Counter | CellKind::Increment);
+        if is_total || cell.name.len() > SHORT || cell.value.len() > SHORT {
+            return self.pieces.push(Piece::One(change));
+        }
+        match self.pieces.last_mut() {
+            Some(Piece::Cells(buffer)) if buffer.bytes.len() + CELL_BYTES_MAX <= BUFFER_BYTES => {
+                buffer.push(cell);
+            }
+            _ => {
+                let bytes = Vec::with_capacity(BUFFER_BYTES_MIN);
+                let mut buffer = CellBuffer { bytes, count: 0, last: None };
+                buffer.push(cell);
+                self.pieces.push(Piece::Cells(buffer));
+            }
+        }
+    }
+
+    /// Adds the changes of another list behind all others.
+    ///
+    /// # Errors
+    /// `OutOfMemory` if the list cannot grow.
+    pub fn append(&mut self, other: Changes) -> Result<(), MeterError> {
+        if self.pieces.is_empty() {
+            *self = other;
+            return Ok(());
+        }
+        allocation::make_room(&mut self.pieces, other.pieces.len())?;
+        for piece in other.pieces {
+            match piece {
+                Piece::One(change) => self.push(change),
+                cells => self.pieces.push(cells),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of changes.
+    pub fn len(&self) -> usize {
+        let count = |piece: &Piece| match piece {
+            Piece::One(_) => 1,
+            Piece::Cells(buffer) => buffer.count,
+        };
+        self.pieces.iter().map(count).sum()
+    }
+
+    /// Returns whether there are no changes.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Returns about how many bytes the names and values have.
+    pub(super) fn bytes(&self) -> usize {
+        let bytes = |piece: &Piece| match piece {
+            Piece::One(change) => change.bytes(),
+            Piece::Cells(buffer) => buffer.bytes.len(),
+        };
+        self.pieces.iter().map(bytes).sum()
+    }
+
+    /// Iterates over the changes. Packed cells are copied.
+    pub fn iter(&self) -> impl Iterator<Item = Cow<'_, Change>> {
+        self.pieces.iter().flat_map(|piece| {
+            let (one, cells) = match piece {
+                Piece::One(change) => (Some(Cow::Borrowed(change)), CellWalk::default()),
+                Piece::Cells(buffer) => (None, CellWalk { rest: &buffer.bytes, last: None }),
+            };
+            one.into_iter().chain(cells.map(|cell| Cow::Owned(cell.change(Bytes::copy_from_slice))))
+        })
+    }
+
+    /// Iterates over the changes that are not packed: all but cells outside of super columns are among them.
+    pub fn unpacked_mut(&mut self) -> impl Iterator<Item = &mut Change> {
+        self.pieces.iter_mut().filter_map(|piece| match piece {
+            Piece::One(change) => Some(change),
+            Piece::Cells(_) => None,
+        })
+    }
+
+    /// Iterates over the cells outside of super columns.
+    pub fn cells(&self) -> impl Iterator<Item = CellView<'_>> {
+        self.pieces.iter().flat_map(|piece| {
+            let (one, cells) = match piece {
+                Piece::One(Change::Cell { super_column: None, cell }) => (Some(cell), CellWalk::default()),
+                Piece::One(_) => (None, CellWalk::default()),
+                Piece::Cells(buffer) => (None, CellWalk { rest: &buffer.bytes, last: None }),
+            };
+            one.map(CellView::of).into_iter().chain(cells)
+        })
+    }
+
+    /// Gives all changes but cells outside of super columns to `take`. Those cells are left.
+    pub fn leave_cells(&mut self, mut take: impl FnMut(Change)) {
+        let is_left = |piece: &Piece| {
+            matches!(piece, Piece::One(Change::Cell { super_column: None, .. }) | Piece::Cells(_))
+        };
+        // Mostly there are only cells, which then are not moved.
+        if self.pieces.iter().all(is_left) {
+            return;
+        }
+        let mut left = Vec::with_capacity(self.pieces.iter().filter(|piece| is_left(piece)).count());
+        for piece in std::mem::take(&mut self.pieces) {
+            match piece {
+                Piece::One(other) if !matches!(other, Change::Cell { super_column: None, .. }) => take(other),
+                piece => left.push(piece),
+            }
+        }
+        self.pieces = left;
+    }
+}
+
+impl From<Vec<Change>> for Changes {
+    fn from(changes: Vec<Change>) -> Changes {
+        Changes { pieces: changes.into_iter().map(Piece::One).collect() }
+    }
+}
+
+impl CellBuffer {
+    fn push(&mut self, cell: &Cell) {
+        let stamp = Stamp { timestamp: cell.timestamp, kind: cell.kind };
+        #[expect(clippy::cast_possible_truncation, reason = "at most SHORT")]
+        self.bytes.extend_from_slice(&[cell.name.len() as u8, cell.value.len() as u8]);
+        if self.last == Some(stamp) {
+            self.bytes.push(0);
+        } else {
+            let (form, first, second) = match cell.kind {
+                CellKind::Live | CellKind::Counter | CellKind::Increment => (1, None, None),
+                CellKind::Expiring { ttl_s, expires_at_s } => (2, Some(ttl_s), Some(expires_at_s)),
+                CellKind::Deleted { local_deletion_time } => (3, Some(local_deletion_time), None),
+            };
+            self.bytes.push(form);
+            self.bytes.extend_from_slice(&cell.timestamp.to_be_bytes());
+            [first, second]
+                .into_iter()
+                .flatten()
+                .for_each(|s| self.bytes.extend_from_slice(&s.to_be_bytes()));
+        }
+        self.bytes.extend_from_slice(&cell.name);
+        self.bytes.extend_from_slice(&cell.value);
+        self.last = Some(stamp);
+        self.count += 1;
+    }
+}
+
+/// Iterates over packed cells.
+#[derive(Debug, Clone, Copy, Default)]
+struct CellWalk<'a> {
+    rest: &'a [u8],
+    last: Option<Stamp>,
+}
+
+impl CellWalk<'_> {
+    fn number(&mut self) -> Option<i32> {
+        self.rest.try_get_i32().ok()
+    }
+
+    fn stamp(&mut self, form: u8) -> Option<Stamp> {
+        if form == 0 {
+            return self.last;
+        }
+        let timestamp = self.rest.try_get_i64().ok()?;
+        let kind = match form {
+            1 => CellKind::Live,
+            2 => CellKind::Expiring { ttl_s: self.number()?, expires_at_s: self.number()? },
+            _ => CellKind::Deleted { local_deletion_time: self.number()? },
+        };
+        Some(Stamp { timestamp, kind })
+    }
+}
+
+impl<'a> Iterator for CellWalk<'a> {
+    type Item = CellView<'a>;
+
+    fn next(&mut self) -> Option<CellView<'a>> {
+        let ([name, value, form], rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        self.last = self.stamp(*form);
+        let Stamp { timestamp, kind } = self.last?;
+        let name = self.rest.split_off(..usize::from(*name))?;
+        let value = self.rest.split_off(..usize::from(*value))?;
+        Some(CellView { name, value, timestamp, kind })
+    }
+}
+
+impl<'a> CellView<'a> {
+    fn of(cell: &'a Cell) -> CellView<'a> {
+        CellView { name: &cell.name, value: &cell.value, timestamp: cell.timestamp, kind: cell.kind }
+    }
+
+    fn change(self, owned: impl Fn(&[u8]) -> Bytes) -> Change {
+        let CellView { name, value, timestamp, kind } = self;
+        let cell = Cell { name: owned(name), value: owned(value), timestamp, kind };
+        Change::Cell { super_column: None, cell }
+    }
+}
+
+impl IntoIterator for Changes {
+    type Item = Change;
+    type IntoIter = IntoChanges;
+
+    fn into_iter(self) -> IntoChanges {
+        IntoChanges { pieces: self.pieces.into_iter(), buffer: Bytes::new(), last: None }
+    }
+}
+
+/// Takes the changes out of a list.
+#[derive(Debug)]
+pub struct IntoChanges {
+    pieces: std::vec::IntoIter<Piece>,
+    /// The cells that are left of the buffer that is being read.
+    buffer: Bytes,
+    last: Option<Stamp>,
+}
+
+impl Iterator for IntoChanges {
+    type Item = Change;
+
+    fn next(&mut self) -> Option<Change> {
+        if self.buffer.is_empty() {
+            match self.pieces.next()? {
+                Piece::One(change) => return Some(change),
+                Piece::Cells(buffer) => self.buffer = buffer.bytes.into(),
+            }
+        }
+        let mut walk = CellWalk { rest: &self.buffer, last: self.last };
+        let change = walk.next()?.change(|bytes| self.buffer.slice_ref(bytes));
+        let (left, last) = (walk.rest.len(), walk.last);
+        self.last = last;
+        self.buffer.advance(self.buffer.len() - left);
+        Some(change)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::DeletionTime;
+    use proptest::prelude::*;
+
+    fn change() -> impl Strategy<Value = Change> {
+        let kind = prop_oneof![
+            4 => Just(CellKind::Live),
+            1 => Just(CellKind::Increment),
+            1 => (1..3, 1..3).prop_map(|(ttl_s, expires_at_s)| CellKind::Expiring { ttl_s, expires_at_s }),
+            1 => (1..3).prop_map(|second| CellKind::Deleted { local_deletion_time: second }),
+        ];
+        let length = prop_oneof![8 => 0usize..4, 1 => 254usize..258];
+        let cell = (
+            prop::option::weighted(0.1, Just(Bytes::from_static(b"s"))),
+            length.clone(),
+            length,
+            1i64..3,
+            kind,
+        );
+        let cell = cell.prop_map(|(super_column, name, value, timestamp, kind)| Change::Cell {
+            super_column,
+            cell: Cell { name: vec![1; name].into(), value: vec![2; value].into(), timestamp, kind },
+        });
+        prop_oneof![9 => cell, 1 => Just(Change::DeleteRow { deletion: DeletionTime::LIVE })]
+    }
+
+    proptest! {
+        #[test]
+        fn changes_are_unpacked_as_they_were(lists in prop::collection::vec(prop::collection::vec(change(), 0..300), 1..4)) {
+            let mut all = Changes::default();
+            for list in &lists {
+                let mut changes = Changes::default();
+                list.iter().for_each(|change| changes.push(change.clone()));
+                all.append(changes).unwrap();
+            }
+            let expected = lists.concat();
+            let is_cell = |change: &&Change| matches!(change, Change::Cell { super_column: None, .. });
+            let cells: Vec<Change> = expected.iter().filter(is_cell).cloned().collect();
+            prop_assert_eq!((all.len(), all.is_empty()), (expected.len(), expected.is_empty()));
+            prop_assert!(all.iter().map(Cow::into_owned).eq(expected.iter().cloned()));
+            prop_assert!(all.cells().map(|cell| cell.change(Bytes::copy_from_slice)).eq(cells.iter().cloned()));
+            prop_assert!(all.clone().into_iter().eq(expected.iter().cloned()));
+            let mut others = 0;
+            all.leave_cells(|_| others += 1);
+            prop_assert_eq!(others, expected.len() - cells.len());
+            prop_assert!(all.into_iter().eq(cells));
+        }
+    }
+}
