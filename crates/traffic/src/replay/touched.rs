@@ -40,9 +40,10 @@ impl TouchedRows {
             }
             Request::Thrift { .. } => {
                 let rows = rows_of(call);
-                match rows.is_empty() && (call.is_write() || call.family.is_some()) {
-                    true => TouchedRows(vec![of_all(ColumnValues::new())]),
-                    false => TouchedRows(rows.into_iter().map(of_key).collect()),
+                if rows.is_empty() && (call.is_write() || call.family.is_some()) {
+                    TouchedRows(vec![of_all(ColumnValues::new())])
+                } else {
+                    TouchedRows(rows.into_iter().map(of_key).collect())
                 }
             }
             Request::Native(request) => {
