@@ -86,7 +86,7 @@ impl AdminArgs {
         // The users of the database are enough.
         let checked = self.address().filter(|_| !needs_login);
         let token = port.token(checked, self.token_file.as_deref())?;
-        let hosts = port.hosts(self.address(), &self.hosts);
+        let hosts = port.hosts(self.address(), &self.hosts, token.is_some());
         let may_encrypt = self.address().is_some_and(|address| !is_loopback(address));
         let may_change = self.changes.map_or(is_in_memory, |changes| changes == OnOff::On);
         let access = AdminAccess::new(token, needs_login);

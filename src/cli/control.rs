@@ -82,7 +82,7 @@ impl ControlArgs {
         }
         let port = HttpPort { option: "--control", host_option: "--control-host", name: "control port" };
         let token = port.token(Some(address), self.token_file.as_deref())?;
-        let hosts = port.hosts(Some(address), &self.hosts);
+        let hosts = port.hosts(Some(address), &self.hosts, token.is_some());
         Ok(Some(ControlOptions { token, hosts }))
     }
 

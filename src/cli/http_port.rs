@@ -49,8 +49,12 @@ impl HttpPort {
         }
     }
 
-    /// Returns the names under which clients reach the port: the host of its address, `HOST:PORT`, and the given names.
-    pub(super) fn hosts(&self, address: Option<&str>, names: &[String]) -> HostNames {
+    /// Returns the names under which clients reach the port: the host of its address, `HOST:PORT`, and the given names; any
+    /// if requests need a token.
+    pub(super) fn hosts(&self, address: Option<&str>, names: &[String], has_token: bool) -> HostNames {
+        if has_token {
+            return HostNames::any();
+        }
         let host = address.and_then(|address| address.rsplit_once(':')).map(|(host, _)| host.to_owned());
         HostNames::new(self.host_option, host.into_iter().chain(names.iter().cloned()))
     }

@@ -165,7 +165,7 @@ fn serve_page(args: &ShadowArgs, state: &Arc<ShadowState>, admission: Admission)
     let Some(address) = &args.http else { return Ok(()) };
     let listener = Listener::bind(address).map_err(|error| error.to_string())?;
     print_line!("the report so far is at http://{}/", listener.address);
-    let hosts = port.hosts(Some(address), &args.http_host);
+    let hosts = port.hosts(Some(address), &args.http_host, token.is_some());
     listener.start(shadow_page(state.clone(), token, hosts), admission);
     Ok(())
 }

@@ -40,7 +40,7 @@ impl StatusArgs {
 
     /// Returns the names under which clients reach the port.
     pub(super) fn hosts(&self) -> HostNames {
-        PORT.hosts(self.address.as_deref(), &self.hosts)
+        PORT.hosts(self.address.as_deref(), &self.hosts, self.token_file.is_some())
     }
 }
 

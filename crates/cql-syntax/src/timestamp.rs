@@ -166,7 +166,7 @@ impl Write<'_, '_> {
         let is_value = |assignment: &[Word<'_>]| match assignment {
             [name, equals, same, ..] if equals.is("=") => {
                 let is_of_collection = assignment.iter().any(|word| matches!(word.raw, "[" | "{"));
-                assignment.len() == 3 || name.raw != same.raw || is_of_collection
+                assignment.len() == 3 || self.name(name) != self.name(same) || is_of_collection
             }
             // `l[0] = 5`.
             [_, bracket, ..] => bracket.is("["),
@@ -268,6 +268,8 @@ mod tests {
             "UPDATE t SET n = n + 1 WHERE k = 2",
             "UPDATE t SET n = n - ?, m = m -1 WHERE k = 2",
             "UPDATE t SET n += 1 WHERE k = 2",
+            "UPDATE t SET N = n + 1 WHERE k = 2",
+            "UPDATE t SET \"n\" = n + 1 WHERE k = 2",
             "DELETE FROM t WHERE k = 1",
             "INSERT INTO t (k) VALUES (1) IF NOT EXISTS",
             "UPDATE t SET v = 1 WHERE k = 1 IF v = 2",

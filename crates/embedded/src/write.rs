@@ -88,14 +88,14 @@ pub(crate) fn look_up<'a>(
 /// existing one; and for comparators by which different names can be equal, where the existing name is kept.
 fn is_newer(change: &CfMutation, newest: i64, behaviour: &Behaviour) -> bool {
     let names = Names::new(&*change.cf.comparator, behaviour.release);
-    let is_plain = |cell: &Cell| {
-        cell.timestamp > newest && !matches!(cell.kind, CellKind::Counter | CellKind::Increment)
+    let is_plain = |timestamp: i64, kind: CellKind| {
+        timestamp > newest && !matches!(kind, CellKind::Counter | CellKind::Increment)
     };
     names.view.stored_order() == StoredOrder::Exact
-        && change.changes.iter().all(|change| match &*change {
-            Change::Cell { super_column: None, cell } => is_plain(cell),
+        && change.changes.cells().all(|cell| is_plain(cell.timestamp, cell.kind))
+        && change.changes.others().all(|change| match change {
             Change::Cell { super_column: Some(name), cell } => {
-                is_plain(cell) && is_restored_from_key(name, names.stored)
+                is_plain(cell.timestamp, cell.kind) && is_restored_from_key(name, names.stored)
             }
             _ => false,
         })

@@ -16,12 +16,20 @@ use axum::response::{IntoResponse, Response};
 pub struct HostNames {
     names: Vec<String>,
     option: &'static str,
+    /// Whether any name is admitted.
+    is_any: bool,
 }
 
 impl HostNames {
     /// Admits these names, in any letter case. The option of the command line that adds one is for refusals.
     pub fn new(option: &'static str, names: impl IntoIterator<Item = String>) -> HostNames {
-        HostNames { names: names.into_iter().map(|name| name.to_ascii_lowercase()).collect(), option }
+        let names = names.into_iter().map(|name| name.to_ascii_lowercase()).collect();
+        HostNames { names, option, is_any: false }
+    }
+
+    /// Admits any name: for a port whose requests need a token, which no web page of another server has.
+    pub fn any() -> HostNames {
+        HostNames { names: Vec::new(), option: "", is_any: true }
     }
 
     /// Returns whether a request names this server. A request of HTTP/1.0 without the header comes from no browser.
@@ -29,7 +37,7 @@ impl HostNames {
         let mut values = headers.get_all(header::HOST).iter();
         match (values.next(), values.next()) {
             (None, _) => true,
-            (Some(value), None) => value.to_str().is_ok_and(|host| self.admit_name(host)),
+            (Some(value), None) => self.is_any || value.to_str().is_ok_and(|host| self.admit_name(host)),
             _ => false,
         }
     }

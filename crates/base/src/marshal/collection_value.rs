@@ -50,6 +50,16 @@ pub fn push_part(part: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(part);
 }
 
+/// Returns the parts that [`push_part`] has appended.
+pub fn pushed_parts(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (length, after) = rest.split_first_chunk()?;
+        let (part, after) = after.split_at_checked(usize::try_from(i32::from_be_bytes(*length)).ok()?)?;
+        rest = after;
+        Some(part)
+    })
+}
+
 /// Returns the value of a list or set.
 pub fn list_to_bytes(elements: &[Bytes], form: CollectionForm) -> Bytes {
     let count = elements.len().min(count_max(form));
@@ -81,12 +91,15 @@ fn take_part(rest: &mut Bytes, form: CollectionForm) -> Option<Bytes> {
     (length <= rest.len()).then(|| rest.split_to(length))
 }
 
+/// Entries for which there is room before any is read: clients claim counts that no value has.
+const ENTRIES_AT_ONCE: usize = 16 * 1024;
+
 /// Returns the entries of a collection, each read by `take`, or `None` if the bytes are not a valid collection.
 fn entries<T>(value: &Bytes, form: CollectionForm, take: impl Fn(&mut Bytes) -> Option<T>) -> Option<Vec<T>> {
     let mut rest = value.clone();
     let count = usize::try_from(take_number(&mut rest, form)?).ok()?;
     // An entry has a length of two bytes at least, whatever the count is.
-    let mut found = Vec::with_capacity(count.min(rest.len() / 2));
+    let mut found = Vec::with_capacity(count.min(rest.len() / 2).min(ENTRIES_AT_ONCE));
     for _ in 0..count {
         found.push(take(&mut rest)?);
     }

@@ -50,8 +50,8 @@ pub use class_name::{COUNTER_COLUMN_TYPE, PACKAGE};
 pub use collection_form::CollectionForm;
 pub use collection_type::{CollectionKind, CollectionType};
 pub use collection_value::{
-    list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes, push_part, short_form, tuple_from_bytes,
-    tuple_to_bytes, whole_from_fields,
+    list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes, push_part, pushed_parts, short_form,
+    tuple_from_bytes, tuple_to_bytes, whole_from_fields,
 };
 pub use column_to_collection_type::ColumnToCollectionType;
 pub use composite_type::{CompositeType, STATIC_PREFIX, component_at, components, push_component};

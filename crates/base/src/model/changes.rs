@@ -22,8 +22,9 @@ use crate::util::meter::MeterError;
 const UNPACKED: usize = 8;
 /// The longest name and value of a packed cell, in bytes: for a longer one 128 bytes are little.
 const SHORT: usize = u8::MAX as usize;
-/// Capacity of a new buffer and of a full one, in bytes: sizes that the allocator does not round up.
-const BUFFER_BYTES_MIN: usize = 512;
+/// Capacity of a new buffer and of a full one, in bytes: sizes that the allocator does not round up. Short cells may
+/// alternate with other changes, so a buffer begins small.
+const BUFFER_BYTES_MIN: usize = 64;
 const BUFFER_BYTES: usize = 16 * 1024;
 /// The longest packed cell in bytes.
 const CELL_BYTES_MAX: usize = 3 + 16 + 2 * SHORT;
@@ -145,6 +146,14 @@ impl Changes {
                 Piece::Cells(buffer) => (None, CellWalk { rest: &buffer.bytes, last: None }),
             };
             one.into_iter().chain(cells.map(|cell| Cow::Owned(cell.change(Bytes::copy_from_slice))))
+        })
+    }
+
+    /// Iterates over all changes but cells outside of super columns.
+    pub fn others(&self) -> impl Iterator<Item = &Change> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::One(Change::Cell { super_column: None, .. }) | Piece::Cells(_) => None,
+            Piece::One(change) => Some(change),
         })
     }
 

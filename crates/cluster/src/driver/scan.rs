@@ -11,6 +11,7 @@
 //! ```
 
 use std::collections::HashSet;
+use std::time::Instant;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt};
@@ -27,13 +28,17 @@ use super::table::PreparedTable;
 use super::token::token_value;
 use super::values::BoundValues;
 use base::compat::features::ConsistencyLevel;
-use base::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row, SliceRange};
+use base::model::{Bounds, Cell, Predicate, RangeCommand, ReadCommand, Row, SliceRange};
 use base::partitioner::Partitioner;
 use base::util::meter;
 use store::{IndexLookup, StoreError, within_limit};
 
 /// Cells beyond the limit of their rows that are read and dropped, in addition to as many as are kept.
 const SURPLUS_MAX: usize = 256;
+/// The same in bytes.
+const SURPLUS_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Cells of the first page: their size is not known.
+const CELLS_FIRST: usize = 64;
 
 /// Divisions by two of a page that the cluster cannot read in time.
 const HALVINGS_MAX: usize = 4;
@@ -63,7 +68,9 @@ struct WholeRows {
     /// Limit of columns in a row.
     count: usize,
     kept: usize,
+    kept_bytes: usize,
     surplus: usize,
+    surplus_bytes: usize,
 }
 
 impl WholeRows {
@@ -73,10 +80,13 @@ impl WholeRows {
             self.rows.push((found.key.clone(), GatheredColumns::new(self.is_of_supers, self.count)));
         }
         let Some((_, columns)) = self.rows.last_mut() else { return };
+        let bytes = size_of::<Cell>() + found.cell.name.len() + found.cell.value.len();
         if columns.is_complete() {
             self.surplus += 1;
+            self.surplus_bytes += bytes;
         } else {
             self.kept += 1;
+            self.kept_bytes += bytes;
             columns.add(found);
         }
     }
@@ -88,7 +98,7 @@ impl WholeRows {
     }
 
     fn drops_too_much(&self) -> bool {
-        self.surplus > self.kept + SURPLUS_MAX
+        self.surplus > self.kept + SURPLUS_MAX || self.surplus_bytes > self.kept_bytes + SURPLUS_BYTES_MAX
     }
 
     /// Returns about how many cells have to be read for so many rows in all.
@@ -152,15 +162,26 @@ impl RingScan<'_> {
         let reading = AnswerReader { table: self.table, has_key: true, now_s: command.read.now_s };
         let Predicate::Range(SliceRange { count, .. }) = command.read.predicate else { return Ok(()) };
         let is_of_supers = self.table.inner.is_some();
-        let mut whole = WholeRows { rows: Vec::new(), is_of_supers, count, kept: 0, surplus: 0 };
-        let mut paging = Paging::of(room.saturating_add(1));
-        let (mut from, mut bytes) = (PagingState::start(), 0);
+        let mut whole = WholeRows {
+            rows: Vec::new(),
+            is_of_supers,
+            count,
+            kept: 0,
+            kept_bytes: 0,
+            surplus: 0,
+            surplus_bytes: 0,
+        };
+        let mut paging = Paging::of(room.saturating_add(1).min(CELLS_FIRST));
+        let held_before = meter::mark();
+        let mut from = PagingState::start();
         let mut is_interrupted = false;
         loop {
             let (page, next) = self.page(&mut statement, &range.values, from, &mut paging).await?;
-            bytes = within_limit(bytes + page.rows_bytes_size())?;
             charge_page(&page)?;
             reading.cells(&page)?.into_iter().for_each(|cell| whole.add(cell));
+            within_limit(whole.kept_bytes)?;
+            // The page is read; twice the kept cells are held, for they are copied to the reply.
+            held_before.keep(2 * whole.kept_bytes);
             paging.learn(&page, whole.cells_missing(room));
             match next {
                 Some(_) if whole.drops_too_much() => is_interrupted = true,
@@ -258,10 +279,13 @@ impl RingScan<'_> {
         from: PagingState,
         paging: &mut Paging,
     ) -> Result<(QueryRowsResult, Option<PagingState>), StoreError> {
+        let begun = Instant::now();
         for _ in 0..HALVINGS_MAX {
             statement.set_page_size(paging.rows());
-            match self.link.page(statement, values, from.clone()).await {
-                Err(StoreError::TimedOut(_)) if paging.halve() => meter::check()?,
+            let page = self.link.page(statement, values, from.clone()).await;
+            let has_time = begun.elapsed() < self.link.request_timeout() * 2;
+            match page {
+                Err(StoreError::TimedOut(_)) if has_time && paging.halve() => meter::check()?,
                 outcome => return outcome,
             }
         }

@@ -405,6 +405,11 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// Returns whether an error was recorded.
+    pub(crate) fn has_fault(&self) -> bool {
+        self.fault.is_some()
+    }
+
     /// Records an error after which parsing continues.
     pub(crate) fn put_off(&mut self, fault: SyntaxError) {
         self.fault = Some(fault);

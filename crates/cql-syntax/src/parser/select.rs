@@ -145,12 +145,16 @@ impl Parser<'_> {
         if self.is_symbol(1, "(") && self.is_word(0, "TTL") {
             return Ok(Selector::Ttl(of_column(self)?));
         }
-        // In languages without count(v), COUNT is a keyword, after which only `*` and 1 may stand.
-        let of_count = self.is_word(0, "COUNT").then(|| self.no_viable_from(self.index(2), 2));
+        let is_count = self.is_word(0, "COUNT") && self.is_symbol(1, "(");
         if let Some((keyspace, name)) = self.function_name()? {
             if self.language.lacks_function(&name) {
-                let unknown = || SyntaxError::invalid(format!("Unknown function '{name}'"));
-                self.put_off(of_count.unwrap_or_else(unknown));
+                // In languages without count(v), COUNT is a keyword, after which only `*` and 1 may stand. The error shows the
+                // text around it, so only the first is made.
+                if !is_count {
+                    self.put_off(SyntaxError::invalid(format!("Unknown function '{name}'")));
+                } else if !self.has_fault() {
+                    self.put_off(self.no_viable_from(self.index(1), 1));
+                }
             }
             return Ok(Selector::Function { keyspace, name, arguments: self.selector_arguments()? });
         }

@@ -27,6 +27,7 @@ use base::compat::features::ConsistencyLevel;
 use base::compat::{Behaviour, texts};
 use base::model::{CfMutation, Changes, Mutation};
 use base::schema::{CfDef, ColumnKind, Layout};
+use base::util::meter;
 use cql_syntax::{Change as Written, Conditions, Modify};
 use db::{Access, check_counter_level};
 
@@ -181,6 +182,7 @@ impl ModifyPlan {
         // a list's element is too large, nothing is written.
         let at_once = if self.reads_lists() { rows.keys.len() } else { PARTITIONS_AT_ONCE };
         for keys in rows.keys.chunks(at_once.max(1)) {
+            let held_before = meter::mark();
             let mut mutations = Vec::with_capacity(keys.len());
             for key in keys {
                 let changes = self.changes(state, options, key, &rows.prefixes, now).await?;
@@ -190,6 +192,7 @@ impl ModifyPlan {
                 }
             }
             request.writes().apply(mutations).await?;
+            held_before.restore();
         }
         Ok(Outcome::Void)
     }

@@ -13,7 +13,7 @@ use base::compat::features::releases::NEWEST;
 use base::compat::texts;
 use base::marshal::{
     CollectionForm, CqlType, TypeRef, at, list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes,
-    push_part, tuple_from_bytes, tuple_to_bytes,
+    push_part, pushed_parts, tuple_from_bytes, tuple_to_bytes,
 };
 use base::model::BoundValue;
 use base::util::Release;
@@ -519,20 +519,47 @@ fn elements_node(
     markers: &mut Markers,
 ) -> Result<Node, CqlError> {
     let part = value_of(receiver, element);
-    let mut typed = |term: &Term| held_term(literal, "value", term, receiver, &part, scope, markers);
-    let mut constants = constants_of(elements.len());
+    let mut parts = HeldParts::new(elements.len(), elements.len());
     for term in elements {
-        match typed(term)?.as_constant() {
-            Some(bytes) => push_part(bytes, &mut constants),
-            None => return Ok(Node::Elements(exact_list(elements.iter().map(typed))?)),
-        }
+        parts.push(held_term(literal, "value", term, receiver, &part, scope, markers)?);
     }
-    Ok(Node::Constants(constants.into()))
+    Ok(match parts.terms {
+        Some(terms) => Node::Elements(terms),
+        None => Node::Constants(parts.constants.into()),
+    })
 }
 
-/// Returns the beginning of the value of a collection with `count` entries.
-fn constants_of(count: usize) -> Vec<u8> {
-    i32::try_from(count).unwrap_or(i32::MAX).to_be_bytes().to_vec()
+/// The parts of a collection: a value with long lengths while all are constants, and terms from the first other one on. Each
+/// part is typed once, however deep collections are nested.
+struct HeldParts {
+    constants: Vec<u8>,
+    terms: Option<Vec<TypedTerm>>,
+    /// The number of parts in the end.
+    total: usize,
+}
+
+impl HeldParts {
+    /// Returns the beginning of a collection with `count` entries, which have `total` parts.
+    fn new(count: usize, total: usize) -> HeldParts {
+        let constants = i32::try_from(count).unwrap_or(i32::MAX).to_be_bytes().to_vec();
+        HeldParts { constants, terms: None, total }
+    }
+
+    fn push(&mut self, term: TypedTerm) {
+        match (&mut self.terms, term.as_constant()) {
+            (None, Some(bytes)) => push_part(bytes, &mut self.constants),
+            (Some(terms), _) => terms.push(term),
+            (None, None) => {
+                let mut terms = Vec::with_capacity(self.total);
+                let pushed = self.constants.get(size_of::<i32>()..).unwrap_or_default();
+                terms.extend(
+                    pushed_parts(pushed).map(|part| TypedTerm::constant(Bytes::copy_from_slice(part))),
+                );
+                terms.push(term);
+                self.terms = Some(terms);
+            }
+        }
+    }
 }
 
 fn set_node(
@@ -544,7 +571,9 @@ fn set_node(
     let element = match &receiver.cql_type {
         CqlType::Set { element, .. } => element,
         // `{}` can also be an empty map.
-        CqlType::Map { .. } if elements.is_empty() => return Ok(Node::Constants(constants_of(0).into())),
+        CqlType::Map { .. } if elements.is_empty() => {
+            return Ok(Node::Constants(HeldParts::new(0, 0).constants.into()));
+        }
         _ => return Err(refused("set", receiver, scope)),
     };
     elements_node("set", elements, receiver, element, scope, markers)
@@ -561,20 +590,18 @@ fn map_node(
     };
     let key_part = part_of(receiver, format!("key({})", receiver.name), key);
     let value_part = value_of(receiver, value);
-    let mut typed = |(key, value): &(Term, Term)| {
-        let key = held_term("map", "key", key, receiver, &key_part, scope, markers)?;
-        Ok((key, held_term("map", "value", value, receiver, &value_part, scope, markers)?))
-    };
-    let mut constants = constants_of(entries.len());
-    for entry in entries {
-        let (key, value): (TypedTerm, TypedTerm) = typed(entry)?;
-        let (Some(key), Some(value)) = (key.as_constant(), value.as_constant()) else {
-            return Ok(Node::Entries(exact_list::<_, CqlError>(entries.iter().map(typed))?));
-        };
-        push_part(key, &mut constants);
-        push_part(value, &mut constants);
+    let mut parts = HeldParts::new(entries.len(), entries.len() * 2);
+    for (key, value) in entries {
+        parts.push(held_term("map", "key", key, receiver, &key_part, scope, markers)?);
+        parts.push(held_term("map", "value", value, receiver, &value_part, scope, markers)?);
     }
-    Ok(Node::Constants(constants.into()))
+    let Some(terms) = parts.terms else { return Ok(Node::Constants(parts.constants.into())) };
+    let mut terms = terms.into_iter();
+    let mut pairs = Vec::with_capacity(entries.len());
+    while let (Some(key), Some(value)) = (terms.next(), terms.next()) {
+        pairs.push((key, value));
+    }
+    Ok(Node::Entries(pairs))
 }
 
 fn call_node(
@@ -742,6 +769,23 @@ mod tests {
 
     fn single(bytes: &[u8]) -> Value {
         Value::Single(Bytes::copy_from_slice(bytes))
+    }
+
+    /// Typing each level twice, as terms and as constants, takes minutes.
+    #[test]
+    fn each_part_of_nested_collections_is_typed_once() {
+        let innermost = (0..2_000).map(integer).chain([string("now")]);
+        let (mut term, mut cql_type) = (Term::List(innermost.collect()), list("timestamp"));
+        for _ in 0..13 {
+            term = Term::List(vec![term]);
+            cql_type = TypeName::List(Box::new(cql_type));
+        }
+        let begun = std::time::Instant::now();
+        let Value::Single(bytes) = value(&term, &frozen(cql_type)).unwrap() else { panic!("not frozen") };
+        assert!(begun.elapsed().as_secs() < 10);
+        assert!(bytes.len() > 2_000 * 12);
+        let zeros = bytes.windows(12).filter(|window| window == &[0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 7]);
+        assert_eq!(zeros.count(), 1, "the constants before the first other term are kept");
     }
 
     #[test]

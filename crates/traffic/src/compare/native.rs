@@ -133,6 +133,16 @@ pub(super) fn shown_reply(reply: &NativeReply) -> String {
     }
 }
 
+/// Returns whether results have the same rows, in any order.
+fn have_same_rows(left: &ResultRows, right: &ResultRows) -> bool {
+    let sorted = |rows: &ResultRows| {
+        let mut rows = rows.rows.clone();
+        rows.sort_unstable();
+        rows
+    };
+    left.rows.len() == right.rows.len() && sorted(left) == sorted(right)
+}
+
 fn rows(
     left: &ResultRows,
     right: &ResultRows,
@@ -144,13 +154,9 @@ fn rows(
     if !left.columns.is_empty() && !right.columns.is_empty() && left.columns != right.columns {
         return Some(columns_differ(&left.columns, &right.columns));
     }
-    let sorted = |rows: &ResultRows| {
-        let mut rows = rows.rows.clone();
-        rows.sort_unstable();
-        rows
-    };
+    let mut is_reordered = None;
     for (number, (one, other)) in left.rows.iter().zip(&right.rows).enumerate() {
-        if one != other && left.rows.len() == right.rows.len() && sorted(left) == sorted(right) {
+        if one != other && *is_reordered.get_or_insert_with(|| have_same_rows(left, right)) {
             let path = format!("[{number}]{ANOTHER_ORDER}");
             return Some(FoundDifference::data(&path, Some(shown_row(one)), Some(shown_row(other))));
         }

@@ -152,8 +152,13 @@ fn configurations_near(directory: &Path) -> impl Iterator<Item = PathBuf> {
     folders.flat_map(|folder| CONFIGURATIONS.map(|name| folder.join(name)))
 }
 
-/// Returns the storage-conf.xml near the directories, which defines the column families of 0.4 to 0.6.
+/// Returns the storage-conf.xml near the directories, which defines the column families of 0.4 to 0.6; `None` if there are
+/// files of later releases.
 pub fn storage_conf_near(inventory: &Inventory) -> Option<PathBuf> {
+    let mut tables = inventory.families.values().flatten();
+    if !tables.all(|table| table.descriptor.format.may_sort_texts_as_java()) {
+        return None;
+    }
     let near = inventory.directories.iter().flat_map(|directory| configurations_near(&directory.path));
     near.into_iter()
         .find(|path| path.extension().is_some_and(|extension| extension == "xml") && path.is_file())

@@ -14,9 +14,9 @@ use thrift::{ProtocolError, ProtocolErrorKind};
 
 use wire::limits::NESTING_MAX;
 
-/// Fewest bytes that the values of a long reply take, on average: a column has a name, a value and a timestamp, each with a
-/// header of three bytes. In memory a value takes more, so a reply of shorter ones is refused.
-const VALUE_BYTES_MIN: usize = 8;
+/// Fewest bytes that the values of a long reply take, on average. A column with an empty name and value has 30 bytes, and
+/// is five values with its two structs. In memory a value takes more, so a reply of shorter ones is refused.
+const VALUE_BYTES_MIN: usize = 5;
 /// Values that a reply may have whatever its length is.
 const VALUES_ALWAYS: usize = 1024;
 /// Most values of a reply, which take about 200 MB of memory. Pages have fewer.

@@ -1,6 +1,5 @@
 //! A store whose rows are those of the system tables. It refuses writes.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -18,6 +17,7 @@ use base::marshal;
 use base::marshal::AbstractType;
 use base::model::{Cell, DeletionTime, Mutation, Predicate, RangeCommand, ReadCommand, Row, RowColumns};
 use base::schema::{CfDef, TableDef};
+use base::util::meter;
 use db::Database;
 use store::collect::{Shadows, collect_cells};
 use store::gather::KeptColumns;
@@ -126,7 +126,10 @@ fn columns(mut cells: Vec<Cell>, command: &ReadCommand) -> Result<RowColumns, St
     let mut count = usize::MAX;
     match &command.predicate {
         Predicate::Names(names) => {
-            cells.retain(|cell| names.iter().any(|name| order(&cell.name, name) == Ordering::Equal));
+            let mut names: Vec<&[u8]> = names.iter().map(|name| &name[..]).collect();
+            names.sort_by(|left, right| order(left, right));
+            meter::check()?;
+            cells.retain(|cell| names.binary_search_by(|name| order(name, &cell.name)).is_ok());
         }
         Predicate::Range(range) => {
             let (low, high) = range.ends();

@@ -48,7 +48,10 @@ pub(super) fn leave_out(inventory: &mut Inventory, node: usize) {
                 why: COPY.to_owned(),
                 family: name.clone(),
             }));
-            different = different.or(Some(read).filter(|read| read.len() > 1));
+            let adds_up = |found: &Vec<&SstableFile>| may_add_up(found, tables);
+            if read.len() > 1 && !different.as_ref().is_some_and(adds_up) {
+                different = Some(read);
+            }
         }
         let Some(different) = different else { continue };
         if may_add_up(&different, tables) {
