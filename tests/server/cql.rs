@@ -258,7 +258,10 @@ fn the_length_of_indexed_values_is_limited() {
     };
     insert(&mut client, 65_535).void();
     let refused = insert(&mut client, 65_536);
-    assert_eq!(refused.why(), "Can't index column value of size 65536 for index by_v in CF flat of KS c2");
+    assert_eq!(
+        refused.why(),
+        "Can't index column value of size 65536 for index flat.by_v in CF flat of KS c2"
+    );
     let found = |client: &mut Client, bytes: usize| {
         let condition = fields([(1, text("v")), (2, Value::I32(0)), (3, text(vec![b'v'; bytes]))]);
         let clause = fields([(1, structs(vec![condition])), (2, text("")), (3, Value::I32(10))]);

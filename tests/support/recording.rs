@@ -45,7 +45,7 @@ impl Recording {
             is_framed: header["framed"].as_bool().unwrap_or(false),
             calls: (2..).zip(lines).collect(),
         };
-        assert!(recording.calls.len() > 50, "{name} is short");
+        assert!(recording.calls.len() > 30, "{name} is short");
         recording
     }
 

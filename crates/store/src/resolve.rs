@@ -30,7 +30,7 @@ pub struct ResolvedRow {
     pub ranges: Vec<RangeTombstone>,
 }
 
-/// Different cells in the order of their names. Those of a long mutation stay packed if they are in this order already.
+/// Different cells in the order of their names. Cells of a long mutation stay packed if they are in this order already.
 #[derive(Debug, Default)]
 pub struct RowCells {
     /// The cells as the mutation has them, or none.

@@ -50,7 +50,7 @@ const KEEPALIVES_PER_TIMEOUT: u32 = 5;
 const KEEPALIVE_SHARE: u32 = 2;
 /// Lower limit of both times: a busy node may answer late.
 const KEEPALIVE_MIN: Duration = Duration::from_secs(2);
-const DEFECTIVE_RELEASE: &str = "5.0.5";
+const DEFECTIVE_VERSION: &str = "5.0.5";
 /// Limit of the gateway's own prepared statements.
 const OWN_STATEMENTS_MAX: usize = 64;
 
@@ -271,9 +271,9 @@ impl Link {
     pub(super) async fn warn_of_release(&self) -> Result<(), StoreError> {
         for table in ["local", "peers"] {
             let text = format!("SELECT release_version FROM system.{table}");
-            let releases = self.ask(&text, BoundValues::default()).await?;
-            let mut releases = releases.into_iter().filter_map(|row| row.into_iter().next().flatten());
-            if releases.any(|release| release == DEFECTIVE_RELEASE) {
+            let versions = self.ask(&text, BoundValues::default()).await?;
+            let mut versions = versions.into_iter().filter_map(|row| row.into_iter().next().flatten());
+            if versions.any(|version| version == DEFECTIVE_VERSION) {
                 tracing::warn!(
                     "a node of the cluster has Cassandra 5.0.5, in which some scans fail: use 5.0.6 or later"
                 );

@@ -2,6 +2,7 @@ use super::*;
 use crate::define::testing::{compact, create, database_with_keyspace, done, ordered};
 use base::compat::Behaviour;
 use base::compat::features::{Language, ReportedVersion};
+use base::schema::TableDef;
 use base::util::Release;
 use cql_syntax::Statement;
 
@@ -24,7 +25,7 @@ async fn shown(statements: Vec<Statement>, table: &str, columns: &[&str]) -> Vec
     };
     let table = definition(reported, "system", table).unwrap();
     let names: Vec<String> =
-        table.table.as_ref().unwrap().columns().map(|column| column.name.clone()).collect();
+        TableDef::of(table, Release::V2_1).columns().map(|column| column.name.clone()).collect();
     let text = |row: &SystemRow| {
         let value = |name: &&str| {
             let at = names.iter().position(|known| known == name).unwrap();

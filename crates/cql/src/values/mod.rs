@@ -3,6 +3,7 @@
 mod aggregate;
 mod assign;
 mod cast;
+mod collection_literals;
 mod combinations;
 mod constant;
 mod cql_text;

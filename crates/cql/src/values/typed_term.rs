@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::assign::{self, Cast};
+use super::collection_literals::{list_node, map_node, set_node};
 use super::field_literals::{tuple_node, user_node};
 use super::function::{ResolvedFunction, chosen};
 use super::{Markers, TypeScope, Value, constant, exact_list};
@@ -13,7 +14,7 @@ use base::compat::features::releases::NEWEST;
 use base::compat::texts;
 use base::marshal::{
     CollectionForm, CqlType, TypeRef, at, list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes,
-    push_part, pushed_parts, tuple_from_bytes, tuple_to_bytes,
+    tuple_from_bytes, tuple_to_bytes,
 };
 use base::model::BoundValue;
 use base::util::Release;
@@ -117,7 +118,7 @@ impl TypedTerm {
         Ok(TypedTerm::of(node, &receiver.cql_type, scope))
     }
 
-    fn constant(bytes: Bytes) -> TypedTerm {
+    pub(super) fn constant(bytes: Bytes) -> TypedTerm {
         let mut short = [0; SHORT_BYTES];
         match short.get_mut(..bytes.len()) {
             Some(place) => {
@@ -157,7 +158,7 @@ impl TypedTerm {
     }
 
     /// Returns the bytes of a constant.
-    fn as_constant(&self) -> Option<&[u8]> {
+    pub(super) fn as_constant(&self) -> Option<&[u8]> {
         match &self.0 {
             TermContent::Short { bytes, length } => bytes.get(..usize::from(*length)),
             TermContent::Long(bytes) => Some(bytes),
@@ -458,150 +459,6 @@ pub(super) fn part_of(receiver: &ColumnSpec, name: String, cql_type: &CqlType) -
         cql_type: cql_type.clone(),
         is_field: false,
     }
-}
-
-/// Returns the specification of a list's or set's elements, or of a map's values.
-fn value_of(receiver: &ColumnSpec, cql_type: &CqlType) -> ColumnSpec {
-    part_of(receiver, format!("value({})", receiver.name), cql_type)
-}
-
-/// Types an element of a collection literal. `what` is "value" or "key".
-fn held_term(
-    literal: &str,
-    what: &str,
-    term: &Term,
-    receiver: &ColumnSpec,
-    part: &ColumnSpec,
-    scope: &TypeScope<'_>,
-    markers: &mut Markers,
-) -> Result<TypedTerm, CqlError> {
-    if !assign::fits(term, &part.cql_type, scope, part) {
-        return invalid(format!(
-            "Invalid {literal} literal for {}: {what} {} is not of type {}",
-            receiver.name,
-            super::term_text(term),
-            scope.text(&part.cql_type)
-        ));
-    }
-    let typed = TypedTerm::new(term, part, scope, markers)?;
-    if typed.has_markers() {
-        return invalid(format!(
-            "Invalid {literal} literal for {}: bind variables are not supported inside collection literals",
-            receiver.name
-        ));
-    }
-    if typed.is_null() {
-        return invalid("null is not supported inside collections");
-    }
-    Ok(typed)
-}
-
-fn list_node(
-    elements: &[Term],
-    receiver: &ColumnSpec,
-    scope: &TypeScope<'_>,
-    markers: &mut Markers,
-) -> Result<Node, CqlError> {
-    let CqlType::List { element, .. } = &receiver.cql_type else {
-        return Err(refused("list", receiver, scope));
-    };
-    elements_node("list", elements, receiver, element, scope, markers)
-}
-
-/// Types the elements of a list or set. Constants, of which there may be half a million, become the value as a client
-/// would bind it.
-fn elements_node(
-    literal: &str,
-    elements: &[Term],
-    receiver: &ColumnSpec,
-    element: &CqlType,
-    scope: &TypeScope<'_>,
-    markers: &mut Markers,
-) -> Result<Node, CqlError> {
-    let part = value_of(receiver, element);
-    let mut parts = HeldParts::new(elements.len(), elements.len());
-    for term in elements {
-        parts.push(held_term(literal, "value", term, receiver, &part, scope, markers)?);
-    }
-    Ok(match parts.terms {
-        Some(terms) => Node::Elements(terms),
-        None => Node::Constants(parts.constants.into()),
-    })
-}
-
-/// The parts of a collection: a value with long lengths while all are constants, and terms from the first other one on. Each
-/// part is typed once, however deep collections are nested.
-struct HeldParts {
-    constants: Vec<u8>,
-    terms: Option<Vec<TypedTerm>>,
-    /// The number of parts in the end.
-    total: usize,
-}
-
-impl HeldParts {
-    /// Returns the beginning of a collection with `count` entries, which have `total` parts.
-    fn new(count: usize, total: usize) -> HeldParts {
-        let constants = i32::try_from(count).unwrap_or(i32::MAX).to_be_bytes().to_vec();
-        HeldParts { constants, terms: None, total }
-    }
-
-    fn push(&mut self, term: TypedTerm) {
-        match (&mut self.terms, term.as_constant()) {
-            (None, Some(bytes)) => push_part(bytes, &mut self.constants),
-            (Some(terms), _) => terms.push(term),
-            (None, None) => {
-                let mut terms = Vec::with_capacity(self.total);
-                let pushed = self.constants.get(size_of::<i32>()..).unwrap_or_default();
-                terms.extend(
-                    pushed_parts(pushed).map(|part| TypedTerm::constant(Bytes::copy_from_slice(part))),
-                );
-                terms.push(term);
-                self.terms = Some(terms);
-            }
-        }
-    }
-}
-
-fn set_node(
-    elements: &[Term],
-    receiver: &ColumnSpec,
-    scope: &TypeScope<'_>,
-    markers: &mut Markers,
-) -> Result<Node, CqlError> {
-    let element = match &receiver.cql_type {
-        CqlType::Set { element, .. } => element,
-        // `{}` can also be an empty map.
-        CqlType::Map { .. } if elements.is_empty() => {
-            return Ok(Node::Constants(HeldParts::new(0, 0).constants.into()));
-        }
-        _ => return Err(refused("set", receiver, scope)),
-    };
-    elements_node("set", elements, receiver, element, scope, markers)
-}
-
-fn map_node(
-    entries: &[(Term, Term)],
-    receiver: &ColumnSpec,
-    scope: &TypeScope<'_>,
-    markers: &mut Markers,
-) -> Result<Node, CqlError> {
-    let CqlType::Map { key, value, .. } = &receiver.cql_type else {
-        return Err(refused("map", receiver, scope));
-    };
-    let key_part = part_of(receiver, format!("key({})", receiver.name), key);
-    let value_part = value_of(receiver, value);
-    let mut parts = HeldParts::new(entries.len(), entries.len() * 2);
-    for (key, value) in entries {
-        parts.push(held_term("map", "key", key, receiver, &key_part, scope, markers)?);
-        parts.push(held_term("map", "value", value, receiver, &value_part, scope, markers)?);
-    }
-    let Some(terms) = parts.terms else { return Ok(Node::Constants(parts.constants.into())) };
-    let mut terms = terms.into_iter();
-    let mut pairs = Vec::with_capacity(entries.len());
-    while let (Some(key), Some(value)) = (terms.next(), terms.next()) {
-        pairs.push((key, value));
-    }
-    Ok(Node::Entries(pairs))
 }
 
 fn call_node(

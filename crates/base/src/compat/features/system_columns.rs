@@ -1,4 +1,5 @@
-//! What a node of 0.7 to 1.1 stores about itself in column families of `system`, as running servers of each line answer it.
+//! The columns that a node of 0.7 to 1.1 stores about itself in column families of `system`, as running servers of each line
+//! answer them.
 //! From 1.2 on it is in tables of CQL 3.
 
 use crate::compat::span::{Span, since};

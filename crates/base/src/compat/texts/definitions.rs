@@ -109,11 +109,6 @@ texts! {
         V0_8: "unconfigured columnfamily {name}"
     }
 
-    /// A column family to create already exists (`AlreadyExistsException`).
-    existing_table(keyspace: &str, name: &str) {
-        "Cannot add already existing column family \"{name}\" to keyspace \"{keyspace}\""
-    }
-
     /// A column family is to be created in an undefined keyspace (`MigrationManager`).
     table_without_keyspace(keyspace: &str, name: &str) {
         "Cannot add column family '{name}' to non existing keyspace '{keyspace}'."

@@ -1,4 +1,4 @@
-//! A store whose rows are those of the system tables. It refuses writes.
+//! A store that has the rows of the system tables. It refuses writes.
 
 use std::sync::Arc;
 
