@@ -1,8 +1,8 @@
 //! Checks whether a term can be assigned to a type. This is checked before the parts of a literal or the arguments of a
 //! function are analyzed, so that the error message is about the whole term.
 
-use super::field_literals::field_parts;
 use super::function::{Function, accepts};
+use super::held_literals::field_parts;
 use super::{TypeScope, constant, term_text};
 use crate::error::invalid;
 use crate::{ColumnSpec, CqlError};

@@ -3,14 +3,13 @@
 mod aggregate;
 mod assign;
 mod cast;
-mod collection_literals;
 mod combinations;
 mod constant;
 mod cql_text;
 mod exact_list;
-mod field_literals;
 mod function;
 mod function_table;
+mod held_literals;
 mod markers;
 mod moment;
 mod number;

@@ -3,9 +3,8 @@
 use bytes::Bytes;
 
 use super::assign::{self, Cast};
-use super::collection_literals::{list_node, map_node, set_node};
-use super::field_literals::{tuple_node, user_node};
 use super::function::{ResolvedFunction, chosen};
+use super::held_literals::{list_node, map_node, set_node, tuple_node, user_node};
 use super::{Markers, TypeScope, Value, constant, exact_list};
 use crate::error::invalid;
 use crate::limits::CQL_ELEMENT_BYTES_MAX;
