@@ -276,6 +276,6 @@ fn the_length_of_indexed_values_is_limited() {
     let mut native = NativeClient::ready(server.native_address(), 4);
     let asked = Asked::values([Bound::Value(vec![b'v'; 65_536])]);
     let refused = native.query_with("INSERT INTO c2.flat (k, v) VALUES (0x01, ?)", &asked).refused(INVALID);
-    assert_eq!(refused, "Can't index column value of size 65536 for index by_v on c2.flat");
+    assert_eq!(refused, "Can't index column value of size 65536 for index flat.by_v on c2.flat");
     server.stop();
 }
