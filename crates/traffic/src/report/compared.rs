@@ -78,7 +78,7 @@ pub struct CallDifference<'a> {
     /// The kind of content that differs.
     pub kind: DifferenceKind,
     /// The place of the difference in the answer, such as `[3].column.value`. Empty for the answer as a whole. It ends
-    /// with [`ANOTHER_ORDER`] if both sides have the same elements there.
+    /// with the words for another order if both sides have the same elements there.
     pub path: &'a str,
     /// The recorded answer, or its part at `path`, as text. An exception is written as `NAME: text`. `None` if nothing is
     /// at `path`; with an empty path, if there is no answer.
