@@ -18,8 +18,8 @@ use super::{Cell, CellKind, Change};
 use crate::util::allocation;
 use crate::util::meter::MeterError;
 
-/// Changes that are not packed: most rows of a request have fewer.
-const UNPACKED: usize = 8;
+/// Changes that are not packed: most rows of a request have fewer, and packing a cell takes 180 instructions.
+const UNPACKED: usize = 64;
 /// The longest name and value of a packed cell, in bytes: for a longer one 128 bytes are little.
 const SHORT: usize = u8::MAX as usize;
 /// Capacity of a new buffer and of a full one, in bytes: sizes that the allocator does not round up. Short cells may

@@ -113,8 +113,14 @@ impl MethodCall<'_> {
 
     /// Returns the database of the system tables if the call reads or writes rows of the session's keyspace, and that is
     /// one of the system keyspaces. Other calls do not use the session's keyspace, or look it up themselves.
+    #[inline]
     fn system_view(&self) -> Option<Arc<Database>> {
         let keyspace = self.session.keyspace.as_deref()?;
+        if keyspace.starts_with(b"system") { self.view_of(keyspace) } else { None }
+    }
+
+    #[cold]
+    fn view_of(&self, keyspace: &[u8]) -> Option<Arc<Database>> {
         let is_of_rows =
             self.method.kind.is_some() && self.method.generation() == ApiGeneration::AfterSetKeyspace;
         let behaviour = self.behaviour();
