@@ -5,7 +5,8 @@
 //! its cells have been read:
 //!
 //! ```text
-//!   pieces   change | change | .. | buffer | buffer | change | buffer
+//!   plain    change | change | ..                   most rows have no others
+//!   packed   buffer | buffer | change | buffer
 //!   cell     u8 length of the name | u8 length of the value | u8 form | stamp | name | value
 //!   form     0: the stamp of the cell before   1: i64 timestamp   2: i64, i32 ttl, i32 expiry   3: i64, i32 deletion
 //! ```
@@ -32,7 +33,10 @@ const CELL_BYTES_MAX: usize = 3 + 16 + 2 * SHORT;
 /// Changes in the order of the request.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
-    pieces: Vec<Piece>,
+    /// The first changes.
+    plain: Vec<Change>,
+    /// The changes behind them.
+    packed: Vec<Piece>,
 }
 
 #[derive(Debug, Clone)]
@@ -40,9 +44,6 @@ enum Piece {
     One(Change),
     Cells(CellBuffer),
 }
-
-// A list of changes becomes a list of pieces in its own memory.
-const _: () = assert!(size_of::<Piece>() == size_of::<Change>());
 
 /// When a cell was written, and of what kind it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,24 +76,23 @@ pub struct CellView<'a> {
 impl Changes {
     /// Adds a change behind all others.
     pub fn push(&mut self, change: Change) {
-        let cell = match &change {
-            Change::Cell { super_column: None, cell } if self.pieces.len() >= UNPACKED => cell,
-            _ => return self.pieces.push(Piece::One(change)),
-        };
-        let is_total = matches!(cell.kind, CellKind::Counter | CellKind::Increment);
-        if is_total || cell.name.len() > SHORT || cell.value.len() > SHORT {
-            return self.pieces.push(Piece::One(change));
+        if self.packed.is_empty() && (self.plain.len() < UNPACKED || !is_packable(&change)) {
+            return self.plain.push(change);
         }
-        match self.pieces.last_mut() {
-            Some(Piece::Cells(buffer)) if buffer.bytes.len() + CELL_BYTES_MAX <= BUFFER_BYTES => {
-                buffer.push(cell);
+        match (change, self.packed.last_mut()) {
+            (change, _) if !is_packable(&change) => self.packed.push(Piece::One(change)),
+            (Change::Cell { cell, .. }, Some(Piece::Cells(buffer)))
+                if buffer.bytes.len() + CELL_BYTES_MAX <= BUFFER_BYTES =>
+            {
+                buffer.push(&cell);
             }
-            _ => {
+            (Change::Cell { cell, .. }, _) => {
                 let bytes = Vec::with_capacity(BUFFER_BYTES_MIN);
                 let mut buffer = CellBuffer { bytes, count: 0, last: None };
-                buffer.push(cell);
-                self.pieces.push(Piece::Cells(buffer));
+                buffer.push(&cell);
+                self.packed.push(Piece::Cells(buffer));
             }
+            (change, _) => self.packed.push(Piece::One(change)),
         }
     }
 
@@ -101,15 +101,17 @@ impl Changes {
     /// # Errors
     /// `OutOfMemory` if the list cannot grow.
     pub fn append(&mut self, other: Changes) -> Result<(), MeterError> {
-        if self.pieces.is_empty() {
+        if self.is_empty() {
             *self = other;
             return Ok(());
         }
-        allocation::make_room(&mut self.pieces, other.pieces.len())?;
-        for piece in other.pieces {
+        allocation::make_room(&mut self.plain, other.plain.len())?;
+        other.plain.into_iter().for_each(|change| self.push(change));
+        allocation::make_room(&mut self.packed, other.packed.len())?;
+        for piece in other.packed {
             match piece {
                 Piece::One(change) => self.push(change),
-                cells => self.pieces.push(cells),
+                cells => self.packed.push(cells),
             }
         }
         Ok(())
@@ -121,12 +123,12 @@ impl Changes {
             Piece::One(_) => 1,
             Piece::Cells(buffer) => buffer.count,
         };
-        self.pieces.iter().map(count).sum()
+        self.plain.len() + self.packed.iter().map(count).sum::<usize>()
     }
 
     /// Returns whether there are no changes.
     pub fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
+        self.plain.is_empty() && self.packed.is_empty()
     }
 
     /// Returns about how many bytes the names and values have.
@@ -135,71 +137,90 @@ impl Changes {
             Piece::One(change) => change.bytes(),
             Piece::Cells(buffer) => buffer.bytes.len(),
         };
-        self.pieces.iter().map(bytes).sum()
+        self.plain.iter().map(Change::bytes).sum::<usize>() + self.packed.iter().map(bytes).sum::<usize>()
     }
 
     /// Iterates over the changes. Packed cells are copied.
     pub fn iter(&self) -> impl Iterator<Item = Cow<'_, Change>> {
-        self.pieces.iter().flat_map(|piece| {
-            let (one, cells) = match piece {
-                Piece::One(change) => (Some(Cow::Borrowed(change)), CellWalk::default()),
-                Piece::Cells(buffer) => (None, CellWalk { rest: &buffer.bytes, last: None }),
-            };
-            one.into_iter().chain(cells.map(|cell| Cow::Owned(cell.change(Bytes::copy_from_slice))))
-        })
+        let packed = self.packed.iter().flat_map(|piece| {
+            let cells = piece.cells().map(|cell| Cow::Owned(cell.change(Bytes::copy_from_slice)));
+            piece.one().map(Cow::Borrowed).into_iter().chain(cells)
+        });
+        self.plain.iter().map(Cow::Borrowed).chain(packed)
     }
 
     /// Iterates over all changes but cells outside of super columns.
     pub fn others(&self) -> impl Iterator<Item = &Change> {
-        self.pieces.iter().filter_map(|piece| match piece {
-            Piece::One(Change::Cell { super_column: None, .. }) | Piece::Cells(_) => None,
-            Piece::One(change) => Some(change),
-        })
+        let changes = self.plain.iter().chain(self.packed.iter().filter_map(Piece::one));
+        changes.filter(|change| column_of(change).is_none())
     }
 
     /// Iterates over the changes that are not packed: all but cells outside of super columns are among them.
     pub fn unpacked_mut(&mut self) -> impl Iterator<Item = &mut Change> {
-        self.pieces.iter_mut().filter_map(|piece| match piece {
+        let packed = self.packed.iter_mut().filter_map(|piece| match piece {
             Piece::One(change) => Some(change),
             Piece::Cells(_) => None,
-        })
+        });
+        self.plain.iter_mut().chain(packed)
     }
 
     /// Iterates over the cells outside of super columns.
     pub fn cells(&self) -> impl Iterator<Item = CellView<'_>> {
-        self.pieces.iter().flat_map(|piece| {
-            let (one, cells) = match piece {
-                Piece::One(Change::Cell { super_column: None, cell }) => (Some(cell), CellWalk::default()),
-                Piece::One(_) => (None, CellWalk::default()),
-                Piece::Cells(buffer) => (None, CellWalk { rest: &buffer.bytes, last: None }),
-            };
-            one.map(CellView::of).into_iter().chain(cells)
-        })
+        let packed = self.packed.iter().flat_map(|piece| {
+            piece.one().and_then(column_of).map(CellView::of).into_iter().chain(piece.cells())
+        });
+        self.plain.iter().filter_map(column_of).map(CellView::of).chain(packed)
     }
 
     /// Gives all changes but cells outside of super columns to `take`. Those cells are left.
     pub fn leave_cells(&mut self, mut take: impl FnMut(Change)) {
-        let is_left = |piece: &Piece| {
-            matches!(piece, Piece::One(Change::Cell { super_column: None, .. }) | Piece::Cells(_))
-        };
-        // Mostly there are only cells, which then are not moved.
-        if self.pieces.iter().all(is_left) {
-            return;
-        }
-        let mut left = Vec::with_capacity(self.pieces.iter().filter(|piece| is_left(piece)).count());
-        for piece in std::mem::take(&mut self.pieces) {
-            match piece {
-                Piece::One(other) if !matches!(other, Change::Cell { super_column: None, .. }) => take(other),
-                piece => left.push(piece),
+        self.plain.extract_if(.., |change| column_of(change).is_none()).for_each(&mut take);
+        let others =
+            self.packed.extract_if(.., |piece| piece.one().is_some_and(|of| column_of(of).is_none()));
+        for piece in others {
+            if let Piece::One(change) = piece {
+                take(change);
             }
         }
-        self.pieces = left;
+    }
+}
+
+/// Returns the cell of a change outside of super columns.
+fn column_of(change: &Change) -> Option<&Cell> {
+    match change {
+        Change::Cell { super_column: None, cell } => Some(cell),
+        _ => None,
+    }
+}
+
+/// Whether a change is a short cell outside of super columns, and no counter.
+fn is_packable(change: &Change) -> bool {
+    column_of(change).is_some_and(|cell| {
+        !matches!(cell.kind, CellKind::Counter | CellKind::Increment)
+            && cell.name.len() <= SHORT
+            && cell.value.len() <= SHORT
+    })
+}
+
+impl Piece {
+    fn one(&self) -> Option<&Change> {
+        match self {
+            Piece::One(change) => Some(change),
+            Piece::Cells(_) => None,
+        }
+    }
+
+    fn cells(&self) -> CellWalk<'_> {
+        match self {
+            Piece::One(_) => CellWalk::default(),
+            Piece::Cells(buffer) => CellWalk { rest: &buffer.bytes, last: None },
+        }
     }
 }
 
 impl From<Vec<Change>> for Changes {
     fn from(changes: Vec<Change>) -> Changes {
-        Changes { pieces: changes.into_iter().map(Piece::One).collect() }
+        Changes { plain: changes, packed: Vec::new() }
     }
 }
 
@@ -287,14 +308,16 @@ impl IntoIterator for Changes {
     type IntoIter = IntoChanges;
 
     fn into_iter(self) -> IntoChanges {
-        IntoChanges { pieces: self.pieces.into_iter(), buffer: Bytes::new(), last: None }
+        let (plain, packed) = (self.plain.into_iter(), self.packed.into_iter());
+        IntoChanges { plain, packed, buffer: Bytes::new(), last: None }
     }
 }
 
 /// Takes the changes out of a list.
 #[derive(Debug)]
 pub struct IntoChanges {
-    pieces: std::vec::IntoIter<Piece>,
+    plain: std::vec::IntoIter<Change>,
+    packed: std::vec::IntoIter<Piece>,
     /// The cells that are left of the buffer that is being read.
     buffer: Bytes,
     last: Option<Stamp>,
@@ -304,8 +327,11 @@ impl Iterator for IntoChanges {
     type Item = Change;
 
     fn next(&mut self) -> Option<Change> {
+        if let Some(change) = self.plain.next() {
+            return Some(change);
+        }
         if self.buffer.is_empty() {
-            match self.pieces.next()? {
+            match self.packed.next()? {
                 Piece::One(change) => return Some(change),
                 Piece::Cells(buffer) => self.buffer = buffer.bytes.into(),
             }
