@@ -50,6 +50,7 @@ const KEEPALIVES_PER_TIMEOUT: u32 = 5;
 const KEEPALIVE_SHARE: u32 = 2;
 /// Lower limit of both times: a busy node may answer late.
 const KEEPALIVE_MIN: Duration = Duration::from_secs(2);
+/// The release of Cassandra in which scans for keys fail after some deletions.
 const DEFECTIVE_VERSION: &str = "5.0.5";
 /// Limit of the gateway's own prepared statements.
 const OWN_STATEMENTS_MAX: usize = 64;
@@ -162,8 +163,8 @@ impl Link {
         Ok(statement)
     }
 
-    /// Converts the error of a request, and logs it if the client could not have avoided it. The interfaces of clients have
-    /// few errors: a failure of replicas is a time-out without a word to them.
+    /// Converts the error of a request, and logs it if the client could not have avoided it. A Thrift client gets a
+    /// TimedOutException without text if replicas have failed, so only the log says why.
     pub(super) fn failed(&self, error: ExecutionError) -> StoreError {
         let text = error.to_string();
         let converted = error::of_execution(error);
@@ -266,8 +267,8 @@ impl Link {
         Ok(String::from_utf8_lossy(&first(rows).unwrap_or_default()).into_owned())
     }
 
-    /// Logs a warning if a node has a release with a defect that requests of gateways meet: scans for the keys of rows fail in
-    /// Cassandra 5.0.5 where a range of a flushed row was deleted (IllegalStateException in SSTableScanner).
+    /// Logs a warning if a node has a release with a defect that requests of gateways meet: in Cassandra 5.0.5 a scan for keys
+    /// fails if a range of a flushed row was deleted (IllegalStateException in SSTableScanner).
     pub(super) async fn warn_of_release(&self) -> Result<(), StoreError> {
         for table in ["local", "peers"] {
             let text = format!("SELECT release_version FROM system.{table}");

@@ -1,4 +1,4 @@
-//! Logs which nodes of the cluster are lost and which come back.
+//! Logs the loss and the return of the cluster's nodes.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,8 @@ enum NodeChange {
 }
 
 impl NodeWatch {
-    /// Logs what has changed since the last time. Nodes that are connected the first time are not worth a line.
+    /// Logs each node that was lost, has come back or has left since the last call. A node that is connected when it is
+    /// first seen is not logged.
     pub(super) fn note(&self, nodes: &[NodeStatus]) {
         for (address, change) in self.changes(nodes) {
             match change {

@@ -2,7 +2,7 @@
 //!
 //! An idempotent request is sent again if another node may succeed. A request that is not idempotent, such as an
 //! addition to a counter, is sent again only if the first node cannot have begun to execute it. A node that sees too few
-//! replicas alive refuses a write before it begins; only a conditional statement may be refused that way later.
+//! live replicas refuses a write before it begins; only a conditional statement may be refused for this reason later.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,12 +16,13 @@ use store::StoreError;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Retries {
     may_be_applied: Arc<AtomicBool>,
-    /// Whether a node that sees too few replicas alive has not begun to execute the request.
+    /// Whether a node that sees too few live replicas refuses the request before it begins to execute it.
     is_refused_first: bool,
 }
 
 impl Retries {
-    /// Returns the policy of a write without conditions.
+    /// Returns the policy of a write without conditions to one partition, or of a logged batch. (An unlogged batch of several
+    /// partitions may have written the first ones when it is refused.)
     pub(super) fn of_write() -> Retries {
         Retries { is_refused_first: true, ..Retries::default() }
     }

@@ -35,9 +35,9 @@ use store::{IndexLookup, StoreError, within_limit};
 
 /// Cells beyond the limit of their rows that are read and dropped, in addition to as many as are kept.
 const SURPLUS_MAX: usize = 256;
-/// The same in bytes.
+/// Bytes of such cells, in addition to as many as are kept.
 const SURPLUS_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Cells of the first page: their size is not known.
+/// Cells of the first page: their size is not known yet.
 const CELLS_FIRST: usize = 64;
 
 /// Divisions by two of a page that the cluster cannot read in time.
@@ -69,6 +69,7 @@ struct WholeRows {
     count: usize,
     kept: usize,
     kept_bytes: usize,
+    /// Cells beyond the limit of their rows, which are dropped.
     surplus: usize,
     surplus_bytes: usize,
 }
@@ -104,7 +105,7 @@ impl WholeRows {
     /// Returns about how many cells have to be read for so many rows in all.
     fn cells_missing(&self, rows: usize) -> usize {
         let per_row = (self.kept + self.surplus).div_ceil(self.rows.len().max(1)).max(1);
-        (rows + 1).saturating_sub(self.rows.len()).saturating_mul(per_row)
+        rows.saturating_add(1).saturating_sub(self.rows.len()).saturating_mul(per_row)
     }
 }
 
@@ -293,7 +294,7 @@ impl RingScan<'_> {
         self.link.page(statement, values, from).await
     }
 
-    /// The ring_ranges that bounds mean, in the order in which they are read.
+    /// Returns the ranges of the ring that bounds mean, in the order in which they are read.
     fn ring_ranges(&self, bounds: &Bounds, read: &ReadCommand) -> Result<Vec<BoundedRange>, StoreError> {
         let token = |token: &[u8]| token_value(self.partitioner, token);
         let one = |from: Option<(RingEnd, Bytes)>, to: Option<(RingEnd, Bytes)>| {
