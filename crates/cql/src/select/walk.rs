@@ -146,9 +146,12 @@ impl Walk<'_> {
             }
             seen = Some(resume.key);
         }
+        // Pages without live rows grow, so LIMIT 1 does not read deleted partitions three at a time.
+        let mut rows_min = 3;
         while !self.counter.is_full() {
             // One row more shows whether there is a next page; another may have been seen in the previous page.
-            let max_rows = self.rows_to_read().saturating_add(2).clamp(3, PARTITIONS_PER_PAGE);
+            let max_rows = self.rows_to_read().saturating_add(2).clamp(rows_min, PARTITIONS_PER_PAGE);
+            let left_before = self.counter.left();
             let (predicate, count, is_first_page) = self.scanned();
             let (predicate, count) = capped(predicate, count);
             let before = self.result.mark();
@@ -180,6 +183,9 @@ impl Walk<'_> {
                 self.partition(row.key, first_page, None).await?;
             }
             self.result.release_pages(before);
+            if self.counter.left() == left_before {
+                rows_min = (rows_min * 2).min(PARTITIONS_PER_PAGE);
+            }
             let Some(last) = last.filter(|_| !is_last) else { return Ok(()) };
             let (with_equals, after) = self.rest(&bounds, &last);
             // A whole page of keys may have the same token and may all have been seen before.
