@@ -26,7 +26,8 @@ use super::write_path::WritePath;
 use base::compat::Behaviour;
 use base::marshal::{AbstractType, StoredOrder};
 use base::model::{
-    Cell, CellKind, CfMutation, Change, DeletionTime, LevelRanges, Mutation, RangeTombstone, SuperColumn,
+    Cell, CellKind, CfMutation, Change, ChangeView, DeletionTime, LevelRanges, Mutation, RangeTombstone,
+    SuperColumn,
 };
 use base::schema::CfDef;
 use store::StoreError;
@@ -92,12 +93,12 @@ fn is_newer(change: &CfMutation, newest: i64, behaviour: &Behaviour) -> bool {
         timestamp > newest && !matches!(kind, CellKind::Counter | CellKind::Increment)
     };
     names.view.stored_order() == StoredOrder::Exact
-        && change.changes.cells().all(|cell| is_plain(cell.timestamp, cell.kind))
-        && change.changes.others().all(|change| match change {
-            Change::Cell { super_column: Some(name), cell } => {
+        && change.changes.views().all(|view| match view {
+            ChangeView::Cell(cell) => is_plain(cell.timestamp, cell.kind),
+            ChangeView::Other(Change::Cell { super_column: Some(name), cell }) => {
                 is_plain(cell.timestamp, cell.kind) && is_restored_from_key(name, names.stored)
             }
-            _ => false,
+            ChangeView::Other(_) => false,
         })
 }
 
@@ -168,7 +169,7 @@ impl RowWriter<'_, '_> {
                 RowSource::stored(&tables, view, &row, may_wait)
             }
         };
-        let (count, bytes) = resolved.cells.size();
+        let (count, bytes) = (resolved.cells.count, resolved.cells.bytes);
         let mut changes = RowChanges {
             path: self.path,
             behaviour: self.behaviour,

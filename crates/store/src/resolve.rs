@@ -37,29 +37,32 @@ pub struct RowCells {
     in_order: Changes,
     /// The cells of a mutation that had another order.
     sorted: Vec<Cell>,
+    /// Number of cells in the mutation: at least as many as are here.
+    pub count: usize,
+    /// Bytes of their names and values.
+    pub bytes: usize,
+    /// Whether some are additions to counters.
+    has_increments: bool,
 }
 
 impl RowCells {
     fn new(cells: Changes, comparator: &dyn AbstractType, behaviour: &Behaviour) -> RowCells {
-        if cells.cells().is_sorted_by(|a, b| comparator.compare(a.name, b.name).is_lt()) {
-            return RowCells { in_order: cells, sorted: Vec::new() };
+        let mut row = RowCells::default();
+        let mut is_in_order = true;
+        let mut last: Option<&[u8]> = None;
+        for cell in cells.cells() {
+            row.count += 1;
+            row.bytes += cell.name.len() + cell.value.len();
+            row.has_increments |= cell.kind == CellKind::Increment;
+            is_in_order = is_in_order && last.is_none_or(|last| comparator.compare(last, cell.name).is_lt());
+            last = Some(cell.name);
         }
-        let sorted = merge_cells(cells.into_iter().filter_map(cell_of).collect(), comparator, behaviour);
-        RowCells { in_order: Changes::default(), sorted }
-    }
-
-    /// Returns the number of cells, and the bytes of their names and values.
-    pub fn size(&self) -> (usize, usize) {
-        let add = |(count, sum), bytes: usize| (count + 1, sum + bytes);
-        let in_order = self.in_order.cells().map(|cell| cell.name.len() + cell.value.len());
-        let sorted = self.sorted.iter().map(|cell| cell.name.len() + cell.value.len());
-        in_order.chain(sorted).fold((0, 0), add)
-    }
-
-    fn count(&self) -> bool {
-        let is_increment = |kind: CellKind| kind == CellKind::Increment;
-        self.in_order.cells().any(|cell| is_increment(cell.kind))
-            || self.sorted.iter().any(|cell| is_increment(cell.kind))
+        if is_in_order {
+            row.in_order = cells;
+        } else {
+            row.sorted = merge_cells(cells.into_iter().filter_map(cell_of).collect(), comparator, behaviour);
+        }
+        row
     }
 }
 
@@ -84,7 +87,7 @@ impl ResolvedRow {
     /// Returns whether the mutation adds to a counter.
     pub fn counts(&self) -> bool {
         let is_increment = |cell: &Cell| cell.kind == CellKind::Increment;
-        self.cells.count()
+        self.cells.has_increments
             || self.supers.iter().any(|super_column| super_column.cells.iter().any(is_increment))
     }
 }

@@ -73,6 +73,15 @@ pub struct CellView<'a> {
     pub kind: CellKind,
 }
 
+/// A change, borrowed from a list.
+#[derive(Debug, Clone, Copy)]
+pub enum ChangeView<'a> {
+    /// A cell outside of super columns.
+    Cell(CellView<'a>),
+    /// Any other change.
+    Other(&'a Change),
+}
+
 impl Changes {
     /// Adds a change behind all others.
     pub fn push(&mut self, change: Change) {
@@ -149,10 +158,12 @@ impl Changes {
         self.plain.iter().map(Cow::Borrowed).chain(packed)
     }
 
-    /// Iterates over all changes but cells outside of super columns.
-    pub fn others(&self) -> impl Iterator<Item = &Change> {
-        let changes = self.plain.iter().chain(self.packed.iter().filter_map(Piece::one));
-        changes.filter(|change| column_of(change).is_none())
+    /// Iterates over the changes without a copy.
+    pub fn views(&self) -> impl Iterator<Item = ChangeView<'_>> {
+        let packed = self.packed.iter().flat_map(|piece| {
+            piece.one().map(ChangeView::of).into_iter().chain(piece.cells().map(ChangeView::Cell))
+        });
+        self.plain.iter().map(ChangeView::of).chain(packed)
     }
 
     /// Iterates over the changes that are not packed: all but cells outside of super columns are among them.
@@ -166,10 +177,10 @@ impl Changes {
 
     /// Iterates over the cells outside of super columns.
     pub fn cells(&self) -> impl Iterator<Item = CellView<'_>> {
-        let packed = self.packed.iter().flat_map(|piece| {
-            piece.one().and_then(column_of).map(CellView::of).into_iter().chain(piece.cells())
-        });
-        self.plain.iter().filter_map(column_of).map(CellView::of).chain(packed)
+        self.views().filter_map(|view| match view {
+            ChangeView::Cell(cell) => Some(cell),
+            ChangeView::Other(_) => None,
+        })
     }
 
     /// Gives all changes but cells outside of super columns to `take`. Those cells are left.
@@ -288,6 +299,12 @@ impl<'a> Iterator for CellWalk<'a> {
         let name = self.rest.split_off(..usize::from(*name))?;
         let value = self.rest.split_off(..usize::from(*value))?;
         Some(CellView { name, value, timestamp, kind })
+    }
+}
+
+impl<'a> ChangeView<'a> {
+    fn of(change: &'a Change) -> ChangeView<'a> {
+        column_of(change).map_or(ChangeView::Other(change), |cell| ChangeView::Cell(CellView::of(cell)))
     }
 }
 
