@@ -34,6 +34,8 @@ pub(crate) struct StoredRow<'a> {
     row: &'a RowPrefix,
     /// Its entries in each memtable, newest first.
     memory: Vec<EntryMap>,
+    /// Probable position in a memtable of the next key that is looked up.
+    likely: Cell<usize>,
 }
 
 impl<'a> RowSource<'a> {
@@ -52,13 +54,14 @@ impl<'a> RowSource<'a> {
     ) -> RowSource<'a> {
         let memory = view.row(tables.number, row.as_bytes());
         let snapshot = view.snapshot.as_deref().filter(|_| may_wait.is_some() && !tables.is_empty());
-        RowSource::Stored(StoredRow { tables: snapshot.map(|snapshot| (tables, snapshot)), row, memory })
+        let tables = snapshot.map(|snapshot| (tables, snapshot));
+        RowSource::Stored(StoredRow { tables, row, memory, likely: Cell::new(0) })
     }
 }
 
 impl StoredRow<'_> {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        match (self.memory.iter().find_map(|map| map.get(key)), self.tables) {
+        match (self.memory.iter().find_map(|map| map.get(key, &self.likely)), self.tables) {
             (Some(value), _) => Ok(value.map(PackedValue::to_bytes)),
             (None, Some((tables, snapshot))) => tables.get(snapshot, &self.row.entry(key)),
             (None, None) => Ok(None),

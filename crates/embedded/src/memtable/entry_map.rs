@@ -10,6 +10,7 @@
 //!
 //! Most rows have one chunk, and then there is no list.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::packed::{PackedEntries, PackedValue};
@@ -149,10 +150,13 @@ impl EntryMap {
         near.is_sorted_by(|a, b| a.key(a.len() - 1) < b.key(0))
     }
 
-    /// Returns the value of a key, or `Some(None)` if it is a removal.
-    pub(crate) fn get(&self, key: &[u8]) -> Option<Option<PackedValue<'_>>> {
+    /// Returns the value of a key, or `Some(None)` if it is a removal. `likely` is the position in the chunk to look at
+    /// first. It becomes the position behind the key, since the next key is mostly there.
+    pub(crate) fn get(&self, key: &[u8], likely: &Cell<usize>) -> Option<Option<PackedValue<'_>>> {
         let chunk = self.chunks().get(self.chunk_of(key))?;
-        chunk.search(key, 0).ok().map(|at| chunk.value(at))
+        let found = chunk.search(key, likely.get());
+        likely.set(found.unwrap_or_else(|at| at) + 1);
+        found.ok().map(|at| chunk.value(at))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -284,8 +288,12 @@ mod tests {
             let expected: Vec<Owned> = model.range(low..high.max(low)).map(as_owned).collect();
             prop_assert_eq!(walk(&map, low, high, false), expected.clone());
             prop_assert_eq!(walk(&map, low, high, true), expected.into_iter().rev().collect::<Vec<_>>());
-            let found = map.get(&low.to_be_bytes()).map(|value| value.map(|value| value.as_slice().to_vec()));
-            prop_assert_eq!(found, model.get(&low).cloned());
+            let likely = Cell::new(usize::from(high));
+            for number in [low, low + 1, high] {
+                let found = map.get(&number.to_be_bytes(), &likely);
+                let found = found.map(|value| value.map(|value| value.as_slice().to_vec()));
+                prop_assert_eq!(found, model.get(&number).cloned());
+            }
             prop_assert!(map.has_removals() || model.values().all(Option::is_some));
             prop_assert_eq!(map.iter().map(owned).collect::<Vec<_>>(), model.iter().map(as_owned).collect::<Vec<_>>());
             prop_assert!(map.chunks().iter().all(|chunk| (1..=CHUNK_MAX).contains(&chunk.len())));

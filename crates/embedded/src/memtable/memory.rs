@@ -205,6 +205,7 @@ impl MemoryView {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
@@ -253,7 +254,7 @@ mod tests {
         for (family, row) in (0..FAMILIES).flat_map(|family| (0..ROWS).map(move |row| (family, row))) {
             let layers = view.row(family, &[row]);
             for key in 0..KEYS {
-                let value = layers.iter().find_map(|layer| layer.get(&[key])).flatten();
+                let value = layers.iter().find_map(|layer| layer.get(&[key], &Cell::new(0))).flatten();
                 if let Some(value) = value {
                     found.insert((family, row, key), value.as_slice()[0]);
                     assert_eq!(view.first_row(family, &[row], Some(&[row + 1])), Some(vec![row]));
