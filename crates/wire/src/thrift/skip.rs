@@ -38,13 +38,23 @@ pub(super) fn skip(rest: &[u8], code: u8, levels: usize) -> Option<&[u8]> {
     }
 }
 
+/// Structs inside structs are counted, not entered: each column of a batch lies in two others.
 fn skip_struct(mut rest: &[u8], levels: usize) -> Option<&[u8]> {
+    let mut below = levels;
     loop {
         let (code, behind) = rest.split_first()?;
-        if *code == 0 {
-            return Some(behind);
-        }
-        rest = skip(behind.get(2..)?, *code, levels)?;
+        rest = match *code {
+            0 if below == levels => return Some(behind),
+            0 => {
+                below += 1;
+                behind
+            }
+            STRUCT => {
+                below = below.checked_sub(1)?;
+                behind.get(2..)?
+            }
+            code => skip(behind.get(2..)?, code, below)?,
+        };
     }
 }
 
