@@ -67,7 +67,7 @@ pub use login::{
     Resource, Role, RoleKeeper, Roles, SimpleAuthenticator, User,
 };
 pub use metrics::DatabaseMetrics;
-pub use read::{GetResult, MultiSliceRequest, Ranges, Reads, StoredRows, StoredRowsArgs};
+pub use read::{GetResult, ManyRows, MultiSliceRequest, Ranges, Reads, StoredRows, StoredRowsArgs};
 pub use request::Request;
 pub use reserved::is_reserved;
 pub use ring_order::{RingOrder, RingRange};

@@ -200,7 +200,7 @@ impl<'a> Filter<'a> {
     }
 
     async fn those_that_meet_all(&self, keys: Vec<Bytes>) -> Result<Vec<Bytes>, Error> {
-        let rows = self.request.reads().read_each(keys, &self.conditions()).await?;
+        let rows = self.request.reads().rows(keys, self.conditions()).all().await?;
         let meet_all = rows.into_iter().filter(|(_, columns)| self.all_hold(columns));
         Ok(meet_all.map(|(key, _)| key).collect())
     }
@@ -244,7 +244,7 @@ impl<'a> Filter<'a> {
     async fn take_rows(&mut self, mut keys: Vec<Bytes>) -> Result<(), Error> {
         keys.truncate(self.max_rows - self.found.len());
         let is_reversed = matches!(&self.read.predicate, Predicate::Range(range) if range.reversed);
-        for (key, mut columns) in self.request.reads().read_each(keys, &self.read).await? {
+        for (key, mut columns) in self.request.reads().rows(keys, self.read.clone()).all().await? {
             if is_reversed && self.request.behaviour.reads.conditions_turn_reversed_slices {
                 // With conditions, 2.1 reverses a reversed slice once more.
                 columns.reverse();

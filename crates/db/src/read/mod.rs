@@ -11,6 +11,7 @@ mod stored_slice;
 mod unchecked_slice;
 mod validate;
 
+pub use many_rows::ManyRows;
 pub use multi_slice::MultiSliceRequest;
 pub use ranges::Ranges;
 pub use reads::{GetResult, Reads};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::ManyRows;
 use crate::args::{ColumnParent, ColumnPath, SlicePredicate};
 use crate::write::{Compared, compared};
 use crate::{Error, Request};
@@ -85,8 +86,22 @@ impl<'a> Reads<'a> {
         parent: &ColumnParent,
         predicate: &SlicePredicate,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
+        self.read_rows(keys.into(), self.slice_command(parent, predicate)?).await
+    }
+
+    /// Returns the same rows as [`Self::multiget_slice`], to be read some at a time.
+    ///
+    /// # Errors
+    /// All errors of the arguments.
+    pub fn multiget_slice_in_parts(
+        &self,
+        keys: Vec<Bytes>,
+        parent: &ColumnParent,
+        predicate: &SlicePredicate,
+    ) -> Result<ManyRows<'a>, Error> {
         let command = self.slice_command(parent, predicate)?;
-        self.read_rows(keys.into(), command).await
+        let keys = self.unique_keys(keys.into(), &command)?;
+        Ok(self.rows(keys, command))
     }
 
     /// Returns a slice of one row. A row that does not exist has no columns.
@@ -159,7 +174,7 @@ impl<'a> Reads<'a> {
     ) -> Result<Vec<(Bytes, usize)>, Error> {
         let command = self.slice_command(parent, predicate)?;
         let keys = self.unique_keys(keys.into(), &command)?;
-        self.count_each(keys, &command).await
+        self.count_each(keys, command).await
     }
 
     /// Reads the same columns of many rows, each key once.
@@ -174,7 +189,7 @@ impl<'a> Reads<'a> {
             return Ok(vec![(key.clone(), columns)]);
         }
         let keys = self.unique_keys(keys, &command)?;
-        self.read_each(keys, &command).await
+        self.rows(keys, command).all().await
     }
 
     /// Checks the keys of a read and returns each of them once.

@@ -1,9 +1,12 @@
 //! Writes the API's structs from results.
 
+use bytes::BytesMut;
+
+use super::failure::Failure;
 use base::compat::Behaviour;
 use base::model::{Cell, CellKind, Row, RowColumns, SuperColumn};
 use base::util::Release;
-use db::GetResult;
+use db::{GetResult, ManyRows};
 use wire::thrift::{TType, Writer};
 
 /// Returns whether a cell is written as a counter struct, which 0.8 introduced. Earlier clients get a column with a
@@ -83,6 +86,27 @@ pub(super) fn write_columns(writer: &mut Writer<'_>, columns: &RowColumns, relea
             }
         }
     }
+}
+
+/// Reads rows and writes them as the result, a map from key to columns.
+///
+/// # Errors
+/// If a read fails. Then the caller truncates the reply.
+pub(super) async fn write_row_map(
+    out: &mut BytesMut,
+    mut rows: ManyRows<'_>,
+    release: Release,
+) -> Result<(), Failure> {
+    Writer::new(out).field_map(0, TType::String, TType::List, rows.left());
+    while rows.left() > 0 {
+        let part = rows.next_part().await?;
+        let mut writer = Writer::new(out);
+        for (key, columns) in &part {
+            writer.bytes(key);
+            write_columns(&mut writer, columns, release);
+        }
+    }
+    Ok(())
 }
 
 /// Writes a list of KeySlice in field 0.

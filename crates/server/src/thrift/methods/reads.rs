@@ -144,23 +144,16 @@ pub(super) const MULTIGET_SLICE: Method = Method {
     run: multiget_slice,
 };
 
-fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
+fn multiget_slice(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.raw(1)?;
         let keys = types::byte_strings(&mut call.args.required(2)?)?;
         let parent = types::column_parent(&mut call.args.required(3)?)?;
         let predicate = types::slice_predicate(&mut call.args.required(4)?)?;
         let consistency = call.args.required_consistency(5, call.behaviour)?;
-        let rows =
-            call.request(keyspace, consistency).reads().multiget_slice(keys, &parent, &predicate).await?;
-        let release = call.behaviour.release;
-        let mut writer = call.writer();
-        writer.field_map(0, TType::String, TType::List, rows.len());
-        for (key, columns) in &rows {
-            writer.bytes(key);
-            results::write_columns(&mut writer, columns, release);
-        }
-        Ok(())
+        let request = call.request(keyspace, consistency);
+        let rows = request.reads().multiget_slice_in_parts(keys, &parent, &predicate)?;
+        results::write_row_map(call.out, rows, call.behaviour.release).await
     })
 }
 

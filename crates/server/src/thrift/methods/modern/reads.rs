@@ -102,20 +102,13 @@ impl MultigetArguments {
     }
 }
 
-fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
+fn multiget_slice(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let MultigetArguments { keyspace, keys, parent, predicate, consistency } =
             MultigetArguments::of(&call)?;
-        let rows =
-            call.request(&keyspace, consistency).reads().multiget_slice(keys, &parent, &predicate).await?;
-        let release = call.behaviour.release;
-        let mut writer = call.writer();
-        writer.field_map(0, TType::String, TType::List, rows.len());
-        for (key, columns) in &rows {
-            writer.bytes(key);
-            results::write_columns(&mut writer, columns, release);
-        }
-        Ok(())
+        let request = call.request(&keyspace, consistency);
+        let rows = request.reads().multiget_slice_in_parts(keys, &parent, &predicate)?;
+        results::write_row_map(call.out, rows, call.behaviour.release).await
     })
 }
 
