@@ -1,5 +1,7 @@
 //! Parsed values.
 
+use smol_str::SmolStr;
+
 use super::TypeName;
 
 /// The kind of a constant. Messages name it in capitals.
@@ -29,7 +31,7 @@ pub enum Term {
         /// The kind of the constant, by its syntax.
         kind: ConstantKind,
         /// The constant without quotes.
-        text: Box<str>,
+        text: SmolStr,
     },
     /// `null`.
     Null,
