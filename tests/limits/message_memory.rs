@@ -304,7 +304,7 @@ const KINDS: &[Kind] = &[
 ];
 
 /// The most bytes of memory for each byte of a message of `SHORT_KINDS`: some of them take ten when nothing else runs.
-const SHORT_FACTOR_MAX: f64 = 14.0;
+const SHORT_FACTOR_MAX: f64 = 12.0;
 
 /// Messages of numbers of eight digits.
 const SHORT_KINDS: &[Kind] = &[

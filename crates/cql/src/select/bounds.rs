@@ -120,7 +120,8 @@ impl<'a> Slicing<'a> {
         }
         let rest = restrictions.of_clustering.iter().enumerate();
         let rest = rest.filter(|(at, _)| !prefixes.answered.contains(at)).map(|(_, rest)| rest).collect();
-        let mut slices = SliceBuilder::with_capacity(prefixes.each.count());
+        // Both names of a slice begin with the values of the prefix.
+        let mut slices = SliceBuilder::new(prefixes.each.count(), 2 * prefixes.each.component_bytes())?;
         let mixed = self.mixed_slices(&prefixes)?;
         for prefix in prefixes.each.iter() {
             if let Some(parts) = &mixed {

@@ -8,7 +8,7 @@ use super::bounds::CellSlice;
 use crate::CqlError;
 use crate::error::invalid;
 use base::marshal::AbstractType;
-use base::util::meter;
+use base::util::{allocation, meter};
 
 /// Slices in the comparator's order. There may be `IN_COMBINATIONS_MAX` of them, so all names are in one buffer.
 #[derive(Debug, Clone)]
@@ -47,18 +47,24 @@ impl SlicePlace {
 }
 
 impl SliceBuilder {
-    pub(super) fn with_capacity(count: usize) -> SliceBuilder {
-        SliceBuilder { names: Vec::new(), places: Vec::with_capacity(count) }
+    /// Makes room for `count` slices, whose names have about `name_bytes` bytes together, and charges that memory to the
+    /// request: a list that doubles would have up to three times as much.
+    pub(super) fn new(count: usize, name_bytes: usize) -> Result<SliceBuilder, CqlError> {
+        meter::charge(name_bytes)?;
+        let mut places = Vec::new();
+        allocation::make_room(&mut places, count)?;
+        Ok(SliceBuilder { names: allocation::buffer_of(name_bytes)?, places })
     }
 
-    /// Adds a slice, and charges its memory to the request.
+    /// Adds a slice, and charges the rest of its memory to the request.
     pub(super) fn push(&mut self, slice: &CellSlice) -> Result<(), CqlError> {
         let length = slice.start.len() + slice.finish.len();
         if length > NAMES_BYTES_MAX - self.names.len() {
             return invalid("the values of the IN relations have more than 4 GiB together");
         }
-        meter::charge(length + size_of::<SlicePlace>())?;
-        self.names.reserve(length);
+        let missing = (self.names.len() + length).saturating_sub(self.names.capacity());
+        meter::charge(missing + size_of::<SlicePlace>())?;
+        allocation::make_room(&mut self.names, length)?;
         let start = self.offset();
         self.names.extend_from_slice(&slice.start);
         let finish = self.offset();

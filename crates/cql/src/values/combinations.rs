@@ -9,6 +9,9 @@ use crate::error::invalid;
 use crate::limits::IN_COMBINATIONS_MAX;
 use base::util::meter;
 
+/// Bytes of a component of a composite besides its value.
+const COMPONENT_BYTES: usize = 3;
+
 /// Checks the number of combinations of two lists.
 ///
 /// # Errors
@@ -44,6 +47,11 @@ impl Combinations {
     /// Returns the bytes of all values.
     fn bytes(&self) -> usize {
         self.values.iter().map(Bytes::len).sum()
+    }
+
+    /// Returns the bytes of all values as components of composites, each with its length and end.
+    pub(crate) fn component_bytes(&self) -> usize {
+        self.bytes() + COMPONENT_BYTES * self.values.len()
     }
 
     /// Iterates over the lists.
