@@ -55,7 +55,8 @@ pub use options::QueryOptions;
 pub use outcome::{ChangeKind, ChangedTarget, ColumnSpec, Outcome, ResultSet, SchemaChange};
 pub use prepared::{PreparedStatements, unknown_statement, unprepared};
 pub use run::{
-    Execution, Prepared, check_batch_values, execute_batch, execute_once, execute_prepared, prepare, query,
+    Execution, Prepared, check_batch_values, execute_batch, execute_once, execute_prepared, prepare,
+    prepare_shared, query,
 };
 pub use run_script::{ScriptError, ScriptOutcome, error_text, run_script, run_script_of_operator};
 pub use select::{AccessPath, PathIndex, PathPartitions, Reach};

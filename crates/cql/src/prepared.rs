@@ -77,7 +77,7 @@ impl PreparedStatements {
         }
         let id = id_of(state.keyspace, text);
         let kept = self.cache.get(&id);
-        let kept = kept.filter(|kept| kept.text == text && kept.keyspace.as_deref() == state.keyspace);
+        let kept = kept.filter(|kept| &*kept.text == text && kept.keyspace.as_deref() == state.keyspace);
         let prepared = match kept {
             Some(kept) if kept.is_for(state, &state.database.catalog()) => kept,
             Some(kept) => {

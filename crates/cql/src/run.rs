@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use bytes::Bytes;
+use bytestring::ByteString;
 use futures_util::future::BoxFuture;
 
 use super::define::{check_prepared, define};
@@ -32,7 +33,7 @@ pub type Execution<'a, T = Outcome> = BoxFuture<'a, Result<T, CqlError>>;
 /// A parsed and checked statement, which can be executed many times.
 pub struct Prepared {
     /// The text as the client sent it.
-    pub text: String,
+    pub text: ByteString,
     /// The keyspace of the session when it was prepared. The names in the statement stay in that keyspace.
     pub keyspace: Option<String>,
     /// The statement, with the names of its markers.
@@ -211,14 +212,20 @@ impl Prepared {
 
     /// Plans the same statement for the current schema.
     pub fn again(&self, state: &QueryState<'_>) -> Result<Arc<Prepared>, CqlError> {
-        prepare(&QueryState { keyspace: self.keyspace.as_deref(), ..*state }, &self.text)
+        let state = QueryState { keyspace: self.keyspace.as_deref(), ..*state };
+        prepare_shared(&state, self.text.clone())
     }
 }
 
 /// Parses a statement and checks it against the schema.
 pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlError> {
-    note_query(state.database, text);
-    let mut parsed = cql_syntax::parse_as(text, state.behaviour.release, state.language)?;
+    prepare_shared(state, text.into())
+}
+
+/// Parses a statement without copying its text, and checks it against the schema.
+pub fn prepare_shared(state: &QueryState<'_>, text: ByteString) -> Result<Arc<Prepared>, CqlError> {
+    note_query(state.database, &text);
+    let mut parsed = cql_syntax::parse_as(&text, state.behaviour.release, state.language)?;
     if let Some((message, place)) = parsed.before_views.clone().filter(|_| !state.has(MATERIALIZED_VIEWS)) {
         return Err(CqlError::Syntax { message, place });
     }
@@ -256,7 +263,7 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
         // The plan has the terms: of a long list, they take more memory than the text.
         parsed.statement.free_terms();
     }
-    let (text, keyspace) = (text.to_owned(), state.keyspace.map(str::to_owned));
+    let keyspace = state.keyspace.map(str::to_owned);
     let had_other_columns = AtomicBool::new(false);
     let columns_id = OnceLock::new();
     Ok(Arc::new(Prepared {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use bytestring::ByteString;
 
 use super::error::NativeError;
 use super::event::NativeEventKind;
@@ -10,18 +11,18 @@ use super::parameters::Parameters;
 use base::model::{BoundValue, StatementId};
 use base::util::meter;
 use cql_syntax::BatchKind;
-use wire::native::{BodyReader, Compression, Frame, MessageText, ProtocolVersion, flag};
+use wire::native::{BodyReader, Compression, Frame, ProtocolVersion, flag};
 
 /// A statement with its parameters.
 #[derive(Debug)]
 pub(super) struct QueryRequest {
-    pub text: MessageText,
+    pub text: ByteString,
     pub parameters: Parameters,
 }
 
 #[derive(Debug)]
 pub(super) struct Prepare {
-    pub text: MessageText,
+    pub text: ByteString,
     /// A keyspace instead of the connection's (version 5).
     pub keyspace: Option<String>,
 }
@@ -50,7 +51,7 @@ pub(super) struct BatchItem {
 
 #[derive(Debug)]
 pub(super) enum BatchStatement {
-    Text(MessageText),
+    Text(ByteString),
     Prepared(StatementId),
 }
 

@@ -42,10 +42,10 @@ impl StatementRequest<'_> {
         let query = request::query(&mut body)?;
         let context = self.context(&body, query.parameters.keyspace.as_deref());
         let (state, options) = (self.service.state(&context), &query.parameters.options);
-        let text = query.text.as_str();
+        let text = &query.text;
         tracer.statement("Parsing", text);
         tracer.options(options);
-        let prepared = meter::retried(|| cql::prepare(&state, text)).await?;
+        let prepared = meter::retried(|| cql::prepare_shared(&state, text.clone())).await?;
         tracer.step(|| "Executing statement".to_owned());
         let outcome = cql::execute_once(&state, &prepared, options).await;
         let outcome = outcome.map_err(|error| failed(error, doing(options, &prepared)))?;
@@ -58,7 +58,7 @@ impl StatementRequest<'_> {
         let prepare = request::prepare(&mut body)?;
         let context = self.context(&body, prepare.keyspace.as_deref());
         let state = self.service.state(&context);
-        let text = prepare.text.as_str();
+        let text = &*prepare.text;
         tracer.statement("Preparing", text);
         let statements = &self.service.statements;
         let (id, prepared) = meter::retried(|| statements.prepare(&state, text, StatementId::md5)).await?;
@@ -103,7 +103,7 @@ impl StatementRequest<'_> {
         item: BatchItem,
     ) -> Result<(Arc<Prepared>, QueryOptions), NativeError> {
         let prepared = match item.statement {
-            BatchStatement::Text(text) => cql::prepare(state, text.as_str())?,
+            BatchStatement::Text(text) => cql::prepare_shared(state, text)?,
             BatchStatement::Prepared(id) => self.prepared(state, id)?,
         };
         cql::check_batch_values(&prepared, item.values.len())?;
@@ -122,10 +122,10 @@ impl StatementRequest<'_> {
     /// request cannot be read.
     pub(super) fn statement_text(&self, mut body: BodyReader) -> Option<String> {
         let id = match self.code {
-            RequestCode::Query | RequestCode::Prepare => return Some(body.long_string().ok()?.into_string()),
+            RequestCode::Query | RequestCode::Prepare => return Some(body.long_string().ok()?.to_string()),
             RequestCode::Execute => request::execute(&mut body).ok()?.id,
             _ => match request::batch(&mut body).ok()?.items.into_iter().next()?.statement {
-                BatchStatement::Text(text) => return Some(text.into_string()),
+                BatchStatement::Text(text) => return Some(text.to_string()),
                 BatchStatement::Prepared(id) => id,
             },
         };

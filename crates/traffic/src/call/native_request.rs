@@ -121,11 +121,11 @@ impl NativeRequest {
         match code {
             RequestCode::Startup => request.options = body.reader.string_map()?,
             RequestCode::Query => {
-                let text = StatementText::Text(body.reader.long_string()?.into_string());
+                let text = StatementText::Text(body.reader.long_string()?.to_string());
                 request.read_parameters(text, &mut body)?;
             }
             RequestCode::Prepare => {
-                let text = StatementText::Text(body.reader.long_string()?.into_string());
+                let text = StatementText::Text(body.reader.long_string()?.to_string());
                 request.statements.push(NativeStatement { text, values: Vec::new() });
             }
             RequestCode::Execute => request.read_execute(&mut body)?,
@@ -190,7 +190,7 @@ impl NativeRequest {
         let kind = body.reader.u8()?;
         for _ in 0..body.reader.u16()? {
             let text = match body.reader.u8()? {
-                0 => StatementText::Text(body.reader.long_string()?.into_string()),
+                0 => StatementText::Text(body.reader.long_string()?.to_string()),
                 _ => StatementText::Prepared(body.short_part()?),
             };
             let values = body.values(false)?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::{Buf, Bytes};
+use bytestring::ByteString;
 
 use super::body_error::BodyError;
 use super::consistency::consistency_of;
@@ -20,22 +21,6 @@ pub struct BodyReader {
     rest: Bytes,
     /// The version of the frame, which decides how values are encoded.
     pub version: ProtocolVersion,
-}
-
-/// The text of a statement, as a part of the body. It is valid UTF-8.
-#[derive(Debug, Clone)]
-pub struct MessageText(Bytes);
-
-impl MessageText {
-    /// Returns the text. It was checked when it was read.
-    pub fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.0).unwrap_or_default()
-    }
-
-    /// Copies the text out of the body.
-    pub fn into_string(self) -> String {
-        self.as_str().to_owned()
-    }
 }
 
 fn not_utf8() -> BodyError {
@@ -99,12 +84,10 @@ impl BodyReader {
         BodyReader::text(&bytes)
     }
 
-    /// Reads the text of a statement, without copying it.
-    pub fn long_string(&mut self) -> Result<MessageText, BodyError> {
+    /// Reads the text of a statement, without copying it. It keeps the whole body in memory.
+    pub fn long_string(&mut self) -> Result<ByteString, BodyError> {
         let length = self.i32()?;
-        let text = MessageText(self.take(BodyReader::length(length)?)?);
-        std::str::from_utf8(&text.0).map_err(|_| not_utf8())?;
-        Ok(text)
+        self.take(BodyReader::length(length)?)?.try_into().map_err(|_| not_utf8())
     }
 
     fn length(length: i32) -> Result<usize, BodyError> {

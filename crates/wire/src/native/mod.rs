@@ -11,7 +11,7 @@ mod segment;
 mod version;
 
 pub use body_error::BodyError;
-pub use body_reader::{BodyReader, MessageText};
+pub use body_reader::BodyReader;
 pub use body_writer::BodyWriter;
 pub use compression::Compression;
 pub use consistency::{consistency_code, consistency_of};
