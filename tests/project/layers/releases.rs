@@ -69,25 +69,13 @@ fn compares_release(line: &str) -> bool {
     })
 }
 
-/// Returns whether a line is a row of a table of methods: `releases: since(V0_8),`, or a release as an argument of the
-/// function that makes a row.
+/// Returns whether a line is a row of a table: `data(Read, "get", since(V0_7), ...`, or `releases: since(V0_8),`.
 fn is_row(line: &str) -> bool {
     let line = line.trim_start();
-    ["releases: ", "Method { releases: ", "Release::", "since(Release::", "data(", "open(Release::"]
-        .iter()
-        .any(|start| line.starts_with(start))
-        || [
-            "..since(Release::",
-            "data(RequestKind::",
-            " releases: only(",
-            "Some(only(Release::",
-            "Span::between(",
-            "Span::lines(",
-            "include_str!(",
-        ]
-        .iter()
-        .any(|part| line.contains(part))
-        || line.contains("Span::since_line(")
+    let starts = ["data(", "guarded(", "open(", "const FIRST: Span = ", "releases: ", "Release::"];
+    let parts =
+        ["Some(only(Release::", "Span::between(", "Span::lines(", "Span::since_line(", "include_str!("];
+    starts.iter().any(|start| line.starts_with(start)) || parts.iter().any(|part| line.contains(part))
 }
 
 /// Returns the questions in a file's code, as lines with their numbers.
