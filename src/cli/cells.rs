@@ -6,6 +6,7 @@ use clap::Args;
 use super::data::{self, DataArgs, OpenedData};
 use base::marshal::{AbstractType, BytesType, Types};
 use base::util::output::print_text;
+use base::util::unhex;
 use config::suggestion;
 use cql_syntax::TableName;
 
@@ -37,7 +38,7 @@ async fn row_of(args: &CellsArgs, data: &OpenedData) -> Result<String, String> {
     let name = TableName { keyspace: Some(args.keyspace_name.clone()), name: args.table.clone() };
     let table = state.table(&name).map_err(|error| format!("{error}{}", meant(args, data)))?;
     let key: Bytes = match (args.key.strip_prefix("0x"), &table.cf.key_validator) {
-        (Some(hex), _) => bytes_of(hex).ok_or_else(|| format!("{} is not hex", args.key))?,
+        (Some(hex), _) => unhex(hex.as_bytes()).ok_or_else(|| format!("{} is not hex", args.key))?.into(),
         (None, Some(class)) if class.class_name() != BytesType.class_name() => class
             .parse_text(&args.key)
             .map_err(|error| {
@@ -56,12 +57,4 @@ fn meant(args: &CellsArgs, data: &OpenedData) -> String {
         None => suggestion(&args.keyspace_name, catalog.keyspaces.keys().map(String::as_str)),
         Some(keyspace) => suggestion(&args.table, keyspace.column_families.keys().map(String::as_str)),
     }
-}
-
-/// Returns the bytes of a text in hex; `None` if it is not hex.
-pub(super) fn bytes_of(hex: &str) -> Option<Bytes> {
-    let digits: Option<Vec<u8>> =
-        hex.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
-    let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
-    Some(digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect())
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::http_port::HttpPort;
 use base::util::output;
@@ -131,44 +131,50 @@ struct HttpRequest {
 }
 
 impl HttpRequest {
-    fn new(method: &'static str, path: &str, body: Vec<u8>) -> HttpRequest {
-        HttpRequest { method, path: path.to_owned(), content_type: "application/json", body }
+    fn new(method: &'static str, path: impl Into<String>, body: impl Into<Vec<u8>>) -> HttpRequest {
+        HttpRequest { method, path: path.into(), content_type: "application/json", body: body.into() }
     }
 
-    fn empty(method: &'static str, path: &str) -> HttpRequest {
-        HttpRequest::new(method, path, Vec::new())
+    fn get(path: &str) -> HttpRequest {
+        HttpRequest::new("GET", path, "")
+    }
+
+    fn post(path: &str, json: &Value) -> HttpRequest {
+        HttpRequest::new("POST", path, json.to_string())
+    }
+
+    fn delete(path: String) -> HttpRequest {
+        HttpRequest::new("DELETE", path, "")
     }
 }
 
 impl ControlRequest {
     fn http(&self) -> Result<HttpRequest, String> {
-        let request = match self {
+        Ok(match self {
             ControlRequest::Reset { what } => {
                 let what = match what {
                     What::Data => ResetScope::Data,
                     What::Everything => ResetScope::Everything,
                     What::Faults => ResetScope::Faults,
                 };
-                HttpRequest::new("POST", "/reset", json!(ResetRequest { what }).to_string().into())
+                HttpRequest::post("/reset", &json!(ResetRequest { what }))
             }
-            ControlRequest::Snapshot { name } => HttpRequest::empty("PUT", &named("snapshots", name)?),
+            ControlRequest::Snapshot { name } => HttpRequest::new("PUT", named("snapshots", name)?, ""),
             ControlRequest::Restore { name } => {
-                HttpRequest::empty("POST", &format!("{}/restore", named("snapshots", name)?))
+                HttpRequest::new("POST", named("snapshots", name)? + "/restore", "")
             }
-            ControlRequest::Delete { name } => HttpRequest::empty("DELETE", &named("snapshots", name)?),
-            ControlRequest::Snapshots => HttpRequest::empty("GET", "/snapshots"),
+            ControlRequest::Delete { name } => HttpRequest::delete(named("snapshots", name)?),
+            ControlRequest::Snapshots => HttpRequest::get("/snapshots"),
             ControlRequest::OpenSandbox { name, from, compat, claim } => {
                 let (from, compat, claim) = (from.clone(), compat.clone(), claim.clone());
                 let body = json!(SandboxRequest { from, compat, claim }).to_string();
-                HttpRequest::new("PUT", &named("sandboxes", name)?, body.into())
+                HttpRequest::new("PUT", named("sandboxes", name)?, body)
             }
-            ControlRequest::DeleteSandbox { name } => {
-                HttpRequest::empty("DELETE", &named("sandboxes", name)?)
-            }
-            ControlRequest::Sandboxes => HttpRequest::empty("GET", "/sandboxes"),
-            ControlRequest::Clock { change: None } => HttpRequest::empty("GET", "/clock"),
+            ControlRequest::DeleteSandbox { name } => HttpRequest::delete(named("sandboxes", name)?),
+            ControlRequest::Sandboxes => HttpRequest::get("/sandboxes"),
+            ControlRequest::Clock { change: None } => HttpRequest::get("/clock"),
             ControlRequest::Clock { change: Some(change) } => {
-                HttpRequest::new("POST", "/clock", json!(change.request()).to_string().into())
+                HttpRequest::post("/clock", &json!(change.request()))
             }
             ControlRequest::Load { file } => {
                 let name = file.display().to_string();
@@ -176,28 +182,23 @@ impl ControlRequest {
                 let content_type = LoadBody::content_type(&name).map_err(|error| error.to_string())?;
                 HttpRequest { content_type, ..HttpRequest::new("POST", "/load", body) }
             }
-            ControlRequest::Dump => HttpRequest::empty("GET", "/dump"),
+            ControlRequest::Dump => HttpRequest::get("/dump"),
             ControlRequest::Fault { name, rule } => {
-                HttpRequest::new("PUT", &named("faults", name)?, rule.clone().into_bytes())
+                HttpRequest::new("PUT", named("faults", name)?, rule.as_str())
             }
-            ControlRequest::Faults => HttpRequest::empty("GET", "/faults"),
-            ControlRequest::RemoveFault { name } => HttpRequest::empty("DELETE", &named("faults", name)?),
+            ControlRequest::Faults => HttpRequest::get("/faults"),
+            ControlRequest::RemoveFault { name } => HttpRequest::delete(named("faults", name)?),
             ControlRequest::Requests { follow, when } => {
                 let path = if *follow { "/requests/stream" } else { "/requests/find" };
                 let when = when.as_deref().unwrap_or("{}");
-                let when = serde_json::from_str::<serde_json::Value>(when)
+                let when: Value = serde_json::from_str(when)
                     .map_err(|error| format!("--when {when} is no JSON: {error}"))?;
-                HttpRequest::new("POST", path, json!({"when": when}).to_string().into())
+                HttpRequest::post(path, &json!({"when": when}))
             }
-            ControlRequest::Restart => HttpRequest::empty("POST", "/restart"),
-            ControlRequest::Refuse => {
-                HttpRequest::new("POST", "/connections", json!({"refuse": true}).to_string().into())
-            }
-            ControlRequest::Accept => {
-                HttpRequest::new("POST", "/connections", json!({"refuse": false}).to_string().into())
-            }
-        };
-        Ok(request)
+            ControlRequest::Restart => HttpRequest::new("POST", "/restart", ""),
+            ControlRequest::Refuse => HttpRequest::post("/connections", &json!({"refuse": true})),
+            ControlRequest::Accept => HttpRequest::post("/connections", &json!({"refuse": false})),
+        })
     }
 }
 
@@ -256,7 +257,7 @@ pub(super) fn control(args: &ControlCommandArgs) -> Result<(), String> {
         _ => client.send(request.method, &request.path, &request.body).map_err(unanswered)?,
     };
     if reply.status != 200 {
-        let json = serde_json::from_str::<serde_json::Value>(&reply.body).unwrap_or_default();
+        let json = serde_json::from_str::<Value>(&reply.body).unwrap_or_default();
         let why = json["error"].as_str().unwrap_or(reply.body.trim());
         return Err(format!("{address} answers {}: {why}", reply.status));
     }

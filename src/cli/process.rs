@@ -74,24 +74,24 @@ pub(super) fn raise_descriptor_limit() {
     }
 }
 
-/// Reads the certificates again at each SIGHUP.
-pub(super) async fn reload_at_hangup(mut hangup: Signal, encryption: Arc<Encryption>) {
-    while hangup.recv().await.is_some() {
-        match encryption.reload() {
-            Ok(()) => tracing::info!("certificates read again: new connections use them"),
-            Err(error) => tracing::error!("the former certificates stay in use: {error}"),
+/// Reads the certificates again at each SIGHUP, if TLS is enabled.
+pub(super) fn reload_at_hangup(encryption: Option<&Arc<Encryption>>) -> Result<(), String> {
+    let Some(encryption) = encryption.cloned() else { return Ok(()) };
+    let mut hangup = listen(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            match encryption.reload() {
+                Ok(()) => tracing::info!("certificates read again: new connections use them"),
+                Err(error) => tracing::error!("the former certificates stay in use: {error}"),
+            }
         }
-    }
+    });
+    Ok(())
 }
 
-/// Returns the signal SIGHUP.
-pub(super) fn hangup() -> Result<Signal, String> {
-    signal(SignalKind::hangup()).map_err(|error| format!("cannot listen for signals: {error}"))
-}
-
-/// Returns the signal SIGUSR1.
-pub(super) fn user_signal() -> Result<Signal, String> {
-    signal(SignalKind::user_defined1()).map_err(|error| format!("cannot listen for signals: {error}"))
+/// Begins to listen for a signal.
+pub(super) fn listen(kind: SignalKind) -> Result<Signal, String> {
+    signal(kind).map_err(|error| format!("cannot listen for signals: {error}"))
 }
 
 /// The signals that end the process.
@@ -102,7 +102,6 @@ pub(super) struct StopSignals {
 
 impl StopSignals {
     pub(super) fn listen() -> Result<StopSignals, String> {
-        let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
         Ok(StopSignals {
             terminate: listen(SignalKind::terminate())?,
             interrupt: listen(SignalKind::interrupt())?,

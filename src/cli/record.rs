@@ -14,7 +14,7 @@ use super::process::{self, StopSignals};
 use super::redaction::RedactionArgs;
 use super::tls::TlsArgs;
 use base::util::limits::RECORDER_CONNECTIONS_MAX;
-use net::{Admission, ConnectionLimits, Connector, Encryption, Listener, ServerTrust, Shutdown};
+use net::{Admission, ConnectionLimits, Connector, Listener, ServerTrust, Shutdown};
 use traffic::Header;
 use traffic::file::{PartWriter, RotationLimits};
 use traffic::limits::RECORDER_QUEUE_BYTES_MAX;
@@ -107,7 +107,7 @@ async fn serve(args: &RecordArgs) -> Result<(), String> {
         ));
     }
     let upstreams = upstreams(args)?;
-    let encryption = encryption(args)?;
+    let encryption = args.tls.open()?;
     let mut stop = StopSignals::listen()?;
     let bind = |address: &String| Listener::bind(address).map_err(|error| error.to_string());
     let listeners: Vec<Listener> = args.listen.iter().map(bind).collect::<Result<_, _>>()?;
@@ -127,9 +127,7 @@ async fn serve(args: &RecordArgs) -> Result<(), String> {
         Recorder::start(&queue, writer, redactor).map_err(|error| format!("cannot start: {error}"))?;
     let shutdown = Shutdown::new();
     let signal = shutdown.signal().ok_or("the recorder is stopping")?;
-    if let Some(encryption) = &encryption {
-        tokio::spawn(process::reload_at_hangup(process::hangup()?, encryption.clone()));
-    }
+    process::reload_at_hangup(encryption.as_ref())?;
     let limits = ConnectionLimits {
         connections_max: RECORDER_CONNECTIONS_MAX,
         unproven_max: RECORDER_CONNECTIONS_MAX,
@@ -168,11 +166,6 @@ fn upstreams(args: &RecordArgs) -> Result<Vec<Upstreams>, String> {
     let servers =
         |address: &String| Ok(Upstreams { usual: upstream(address)?, by_keyspace: by_keyspace.clone() });
     args.upstream.iter().map(servers).collect()
-}
-
-fn encryption(args: &RecordArgs) -> Result<Option<Arc<Encryption>>, String> {
-    let Some(options) = args.tls.over(None)? else { return Ok(None) };
-    Encryption::open(options).map(|encryption| Some(Arc::new(encryption))).map_err(|error| error.to_string())
 }
 
 /// Prints the counts of the recording.

@@ -33,6 +33,7 @@ use double::control::{ClientPorts, Sandboxes};
 use net::{Admission, BusyPoll, Encryption, Shutdown};
 use server::native::NativeService;
 use server::thrift::{Compat, Service};
+use tokio::signal::unix::SignalKind;
 
 /// The time that the threads of the runtime may take to end when everything else has.
 const RUNTIME_TIMEOUT: Duration = Duration::from_secs(1);
@@ -139,7 +140,10 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     tracing::info!("data is stored {described}");
     let store = opened.store.clone();
     let database = database_of(args, config, opened, authenticator, clock, types)?;
-    tokio::spawn(request_log::toggle_at(process::user_signal()?, database.request_log().clone()));
+    tokio::spawn(request_log::toggle_at(
+        process::listen(SignalKind::user_defined1())?,
+        database.request_log().clone(),
+    ));
     tokio::select! {
         loaded = load_schema(&database, is_gateway) => loaded?,
         // An embedded store finishes loading before the server stops.
@@ -151,9 +155,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let ports = Ports::bind(&addresses)?;
     let shutdown = Shutdown::new();
     let signal = shutdown.signal().ok_or("the server is stopping")?;
-    if let Some(encryption) = &encryption {
-        tokio::spawn(process::reload_at_hangup(process::hangup()?, encryption.clone()));
-    }
+    process::reload_at_hangup(encryption.as_ref())?;
     let busy_poll = if args.no_busy_poll { BusyPoll::off() } else { BusyPoll::start() };
     let admission =
         Admission::new(signal.clone()).with_encryption(encryption.clone()).with_busy_poll(busy_poll);

@@ -13,7 +13,7 @@ use super::report::ReportArgs;
 use super::tls::TlsArgs;
 use base::util::limits::{RECORDER_CONNECTIONS_MAX, SHADOW_QUEUE_BYTES_MAX};
 use base::util::output::print_line;
-use net::{Admission, ConnectionLimits, Encryption, Listener, Shutdown};
+use net::{Admission, ConnectionLimits, Listener, Shutdown};
 use traffic::record::{Proxy, Stamps, TapQueue, Upstream, Upstreams};
 use traffic::replay::CandidateServer;
 use traffic::report::{Report, ReportSubject, RunKind};
@@ -96,7 +96,7 @@ async fn serve(args: &ShadowArgs) -> Result<(), String> {
     }
     let upstream = |address: &String| Upstream::new(address, None).map_err(|error| error.to_string());
     let primaries: Vec<Upstream> = args.primary.iter().map(upstream).collect::<Result<_, _>>()?;
-    let encryption = encryption(args)?;
+    let encryption = args.tls.open()?;
     let mut stop = StopSignals::listen()?;
     let bind = |address: &String| Listener::bind(address).map_err(|error| error.to_string());
     let listeners: Vec<Listener> = args.listen.iter().map(bind).collect::<Result<_, _>>()?;
@@ -106,9 +106,7 @@ async fn serve(args: &ShadowArgs) -> Result<(), String> {
     serve_page(args, &state, Admission::for_status(signal()?))?;
     let queue = TapQueue::new(SHADOW_QUEUE_BYTES_MAX);
     let shadow = start(args, &queue, &state)?;
-    if let Some(encryption) = &encryption {
-        tokio::spawn(process::reload_at_hangup(process::hangup()?, encryption.clone()));
-    }
+    process::reload_at_hangup(encryption.as_ref())?;
     let limits = ConnectionLimits {
         connections_max: RECORDER_CONNECTIONS_MAX,
         unproven_max: RECORDER_CONNECTIONS_MAX,
@@ -168,11 +166,6 @@ fn serve_page(args: &ShadowArgs, state: &Arc<ShadowState>, admission: Admission)
     let hosts = port.hosts(Some(address), &args.http_host, token.is_some());
     listener.start(shadow_page(state.clone(), token, hosts), admission);
     Ok(())
-}
-
-fn encryption(args: &ShadowArgs) -> Result<Option<Arc<Encryption>>, String> {
-    let Some(options) = args.tls.over(None)? else { return Ok(None) };
-    Encryption::open(options).map(|encryption| Some(Arc::new(encryption))).map_err(|error| error.to_string())
 }
 
 /// Shows counts on the terminal, or a line now and then.

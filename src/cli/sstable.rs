@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::cells::bytes_of;
 use super::data;
 use super::sstable_types::{DefinitionArgs, KnownTypes};
 use base::marshal::Types;
 use base::schema::Layout;
 use base::util::output::report_line;
+use base::util::unhex;
 use sstable::{Form, Shower, SstableError, TableOptions, TableReader, Unit};
 
 #[derive(Debug, Args)]
@@ -119,7 +119,7 @@ fn show(args: &ShowSstableArgs, known: KnownTypes, types: &Types) -> Result<(), 
     if let Some(text) = &args.key {
         let row_key = match text.strip_prefix("0x") {
             Some(digits) => {
-                bytes_of(digits).ok_or_else(|| ShowFailure::Message(format!("{text} is not hex")))?.to_vec()
+                unhex(digits.as_bytes()).ok_or_else(|| ShowFailure::Message(format!("{text} is not hex")))?
             }
             None => text.clone().into_bytes(),
         };

@@ -1,10 +1,12 @@
 //! The options of TLS.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
 use config::ClientEncryption;
+use net::Encryption;
 
 /// The clients that the server accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -43,6 +45,13 @@ impl TlsArgs {
     /// Returns whether TLS is disabled whatever the configuration says.
     pub(super) fn is_off(&self) -> bool {
         self.mode == Some(TlsMode::Off)
+    }
+
+    /// Opens TLS with the options alone; `None` if they do not enable it.
+    pub(super) fn open(&self) -> Result<Option<Arc<Encryption>>, String> {
+        let Some(options) = self.over(None)? else { return Ok(None) };
+        let encryption = Encryption::open(options).map_err(|error| error.to_string())?;
+        Ok(Some(Arc::new(encryption)))
     }
 
     /// Returns the TLS settings: options override the configuration.

@@ -1,5 +1,5 @@
-//! Compares the table of methods with the interface in `idl/`: it has every method of every line with the arguments and
-//! exceptions that its clients expect, and no others. Recordings, which do not know the table, sort methods like it.
+//! Compares the table of methods with the interface in `idl/`: each method of each line is one row of the table, with the
+//! arguments and exceptions that its clients expect. Recordings, which do not know the table, sort methods like it.
 
 use base::util::meter::RequestKind;
 use server::thrift::methods::{DeclaredException, METHODS, Method};
@@ -15,7 +15,7 @@ fn every_method_of_every_line_has_its_row() {
         let of_line = || METHODS.iter().filter(|row| row.releases.has_line(line));
         assert!(interface.methods.len() > 10, "{line} has few methods");
         for (name, method) in &interface.methods {
-            let rows: Vec<&&Method> = of_line().filter(|row| row.name == *name).collect();
+            let rows: Vec<&Method> = of_line().filter(|row| row.name == *name).collect();
             assert_eq!(rows.len(), 1, "{line} has {name} once, the table {} times", rows.len());
             let declared: Vec<_> = method.arguments.iter().map(shown_argument).collect();
             assert_eq!(arguments_of(rows[0]), declared, "{line}: {name}: arguments");

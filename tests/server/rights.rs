@@ -168,7 +168,6 @@ fn guarded_calls(release: Release) -> impl Iterator<Item = &'static Method> {
     let is_of = move |method: &&Method| method.releases.has(release);
     METHODS
         .iter()
-        .copied()
         .filter(|method| method.generation() == ApiGeneration::AfterSetKeyspace && method.needs_login)
         .filter(is_of)
 }

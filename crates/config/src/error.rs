@@ -7,7 +7,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::mistake::Mistake;
-use super::source::{Location, SourceText, TextSpan};
+use super::source::{SourceLocation, SourceText, TextSpan};
 
 /// Maximum number of displayed mistakes; further ones are counted.
 const SHOWN_MAX: usize = 20;
@@ -32,14 +32,14 @@ impl ConfigError {
     }
 
     /// Returns the position; `None` if the file could not be read.
-    pub fn location(&self) -> Option<Location> {
+    pub fn location(&self) -> Option<SourceLocation> {
         self.source.as_ref().map(|source| source.location(self.span.start))
     }
 
     /// Returns the drawing of the mistake: its place in the file, the line with a caret, and the help.
     fn drawing(&self) -> Group<'_> {
         let mut group = Group::with_title(Level::ERROR.primary_title(self.mistake.to_string()));
-        if let (Some(source), Some(Location { file, line, column })) = (&self.source, self.location()) {
+        if let (Some(source), Some(SourceLocation { file, line, column })) = (&self.source, self.location()) {
             let shown = source.shown(self.span);
             let caret = AnnotationKind::Primary.span(shown.span.start..shown.span.end);
             let snippet = Snippet::source(shown.text).line_start(line).annotation(caret);

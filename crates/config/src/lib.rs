@@ -73,4 +73,4 @@ pub use settings::{
     AuthenticatorKind, Authority, ClientEncryption, Cluster, ClusterEncryption, ClusterLogin, CommitLogSync,
     Config, Timeouts,
 };
-pub use source::Location;
+pub use source::SourceLocation;

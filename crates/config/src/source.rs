@@ -14,7 +14,7 @@ pub struct TextSpan {
 
 /// A position as editors count: from 1, in characters. Displayed as `file:line:column`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Location {
+pub struct SourceLocation {
     /// The name of the file, as it was given.
     pub file: String,
     /// The line, from 1.
@@ -23,7 +23,7 @@ pub struct Location {
     pub column: usize,
 }
 
-impl fmt::Display for Location {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -59,10 +59,10 @@ impl SourceText {
         self.line_starts.partition_point(|start| *start <= offset)
     }
 
-    pub fn location(&self, offset: usize) -> Location {
+    pub fn location(&self, offset: usize) -> SourceLocation {
         let line = self.line(offset);
         let before = self.text.get(self.line_starts[line - 1]..offset).unwrap_or_default();
-        Location { file: self.file.clone(), line, column: before.chars().count() + 1 }
+        SourceLocation { file: self.file.clone(), line, column: before.chars().count() + 1 }
     }
 
     /// Returns the part of a span that a caret can underline: within the text, in one line, not too long.

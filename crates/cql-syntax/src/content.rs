@@ -115,7 +115,7 @@ fn is_of_system(table: &TableName) -> bool {
 
 /// Returns the tokens of a text about a subject with their contents. They cover the text to its last byte.
 pub fn contents(text: &str, subject: Subject) -> impl Iterator<Item = (Token, Content)> {
-    let mut reader = Reader::new(text, subject);
+    let mut reader = ContentReader::new(text, subject);
     tokens_of_any(text).map(move |token| {
         let content = reader.content(&token);
         reader.pass(&token, content);
@@ -133,7 +133,7 @@ const INDEX_DIGITS_MAX: usize = 5;
 const OF_USERS: [&str; 7] = ["PASSWORD", "SUPERUSER", "NOSUPERUSER", "LOGIN", "OPTIONS", "TRUE", "FALSE"];
 
 /// Decides the content of the next token, by the tokens before it.
-struct Reader<'t> {
+struct ContentReader<'t> {
     text: &'t str,
     subject: Subject,
     /// The last token and the one before it, without space and comments.
@@ -159,14 +159,14 @@ struct Reader<'t> {
     is_torn: bool,
 }
 
-impl<'t> Reader<'t> {
-    fn new(text: &'t str, subject: Subject) -> Reader<'t> {
+impl<'t> ContentReader<'t> {
+    fn new(text: &'t str, subject: Subject) -> ContentReader<'t> {
         let mut is_unended = false;
         if subject == Subject::Unknown {
             let last = tokens_of_any(text).last().filter(|token| token.kind == TokenKind::Unknown);
             is_unended = last.is_some_and(|token| token.raw(text).starts_with(['\'', '"', '$']));
         }
-        Reader {
+        ContentReader {
             text,
             subject,
             last: "",

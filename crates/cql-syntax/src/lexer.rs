@@ -40,8 +40,8 @@ pub fn tokens_of_any(text: &str) -> impl Iterator<Item = Token> {
         let start = lexer.at;
         let kind = lexer.next().unwrap_or_else(|unreadable| {
             lexer.at += match unreadable {
-                Unreadable::Characters(length) => length,
-                Unreadable::Unended(_) => text.len() - start,
+                UnreadableText::Characters(length) => length,
+                UnreadableText::Unended(_) => text.len() - start,
             };
             TokenKind::Unknown
         });
@@ -50,7 +50,7 @@ pub fn tokens_of_any(text: &str) -> impl Iterator<Item = Token> {
 }
 
 /// Text that is not a token.
-enum Unreadable {
+enum UnreadableText {
     /// A character that begins no token, or an empty name `""`. Contains the length in bytes.
     Characters(usize),
     /// A quote or a comment without an end. Contains the first character of the end.
@@ -73,7 +73,7 @@ impl Lexer<'_> {
     }
 
     /// Reads the next token. The position stays before text that is not one.
-    fn next(&mut self) -> Result<TokenKind, Unreadable> {
+    fn next(&mut self) -> Result<TokenKind, UnreadableText> {
         let (kind, length) = match self.byte(0) {
             _ if self.rest().is_empty() => (TokenKind::End, 0),
             b' ' | b'\t' | b'\r' | b'\n' => {
@@ -84,7 +84,9 @@ impl Lexer<'_> {
             b'/' if self.byte(1) == b'*' => (TokenKind::Hidden, self.closed_by(2, "*/")?),
             b'$' if self.byte(1) == b'$' => (TokenKind::String, self.closed_by(2, "$$")?),
             b'\'' => (TokenKind::String, self.quoted(b'\'')?),
-            b'"' if self.byte(1) == b'"' && self.byte(2) != b'"' => return Err(Unreadable::Characters(2)),
+            b'"' if self.byte(1) == b'"' && self.byte(2) != b'"' => {
+                return Err(UnreadableText::Characters(2));
+            }
             b'"' => (TokenKind::QuotedName, self.quoted(b'"')?),
             _ if self.is_uuid() => (TokenKind::Uuid, 36),
             b'0' if matches!(self.byte(1), b'x' | b'X') => {
@@ -98,7 +100,7 @@ impl Lexer<'_> {
             | b';' | b'.' | b'*' | b'?' => (TokenKind::Symbol, 1),
             _ => {
                 let character = self.rest().chars().next();
-                return Err(Unreadable::Characters(character.map_or(0, char::len_utf8)));
+                return Err(UnreadableText::Characters(character.map_or(0, char::len_utf8)));
             }
         };
         self.at = (self.at + length).min(self.text.len());
@@ -115,16 +117,16 @@ impl Lexer<'_> {
         self.rest().find(['\n', '\r']).map_or(self.rest().len(), |end| end + 1)
     }
 
-    fn closed_by(&self, opening: usize, closing: &'static str) -> Result<usize, Unreadable> {
+    fn closed_by(&self, opening: usize, closing: &'static str) -> Result<usize, UnreadableText> {
         let found = self.rest().get(opening..).and_then(|inner| inner.find(closing));
         match found {
             Some(at) => Ok(opening + at + closing.len()),
-            None => Err(Unreadable::Unended(&closing[..1])),
+            None => Err(UnreadableText::Unended(&closing[..1])),
         }
     }
 
     /// Returns the length of a quoted text. A doubled quote is an escaped quote.
-    fn quoted(&self, quote: u8) -> Result<usize, Unreadable> {
+    fn quoted(&self, quote: u8) -> Result<usize, UnreadableText> {
         let mut at = 1;
         while at < self.rest().len() {
             match (self.byte(at), self.byte(at + 1)) {
@@ -133,7 +135,7 @@ impl Lexer<'_> {
                 _ => at += 1,
             }
         }
-        Err(Unreadable::Unended(if quote == b'"' { "\"" } else { "'" }))
+        Err(UnreadableText::Unended(if quote == b'"' { "\"" } else { "'" }))
     }
 
     fn is_uuid(&self) -> bool {
@@ -197,13 +199,13 @@ impl Lexer<'_> {
     }
 
     /// Returns the error for text that is not a token. The error for a missing end is at the end of the text.
-    fn failure(&self, unreadable: Unreadable) -> SyntaxError {
+    fn failure(&self, unreadable: UnreadableText) -> SyntaxError {
         let (at, message) = match unreadable {
-            Unreadable::Characters(_) => {
+            UnreadableText::Characters(_) => {
                 let character = self.rest().chars().next().unwrap_or(' ');
                 (self.at, format!("no viable alternative at character '{character}'"))
             }
-            Unreadable::Unended(expected) => {
+            UnreadableText::Unended(expected) => {
                 (self.text.len(), format!("mismatched character '<EOF>' expecting '{expected}'"))
             }
         };

@@ -12,7 +12,7 @@ pub fn statements(script: &str) -> Vec<(usize, &str)> {
     let end = Token { kind: TokenKind::End, start: script.len(), end: script.len() };
     let mut found = Vec::new();
     let (mut line, mut start) = (1, 0);
-    let mut words = Words::default();
+    let mut words = EdgeWords::default();
     for token in tokens_of_any(script).chain(once(end)) {
         let raw = token.raw(script);
         let is_semicolon = token.kind == TokenKind::Symbol && raw == ";";
@@ -27,21 +27,21 @@ pub fn statements(script: &str) -> Vec<(usize, &str)> {
         }
         line += text.matches('\n').count();
         start = token.end;
-        words = Words::default();
+        words = EdgeWords::default();
     }
     found
 }
 
 /// The tokens of a statement that decide where it ends. Empty if there are none.
 #[derive(Default)]
-struct Words<'t> {
+struct EdgeWords<'t> {
     /// The first one that is CQL: a byte order mark before BEGIN is a mistake, and the batch still one statement.
     first: &'t str,
     before_last: &'t str,
     last: &'t str,
 }
 
-impl<'t> Words<'t> {
+impl<'t> EdgeWords<'t> {
     fn pass(&mut self, kind: TokenKind, raw: &'t str) {
         if kind == TokenKind::Hidden {
             return;

@@ -47,6 +47,7 @@ impl Throttle {
     /// due) to 1 (writers must wait).
     pub(crate) fn delay(&self, fill: f64) -> Option<Duration> {
         let delay = self.of_runs_us.load(Ordering::Relaxed).max(delay_us(fill));
+        debug_assert!(delay <= delay_us(1.0), "a write would wait longer than the longest delay");
         if delay == 0 {
             return None;
         }

@@ -1,15 +1,14 @@
 //! The byte stream of a client, with or without TLS.
 
 use std::convert::Infallible;
-use std::io::{self, IoSlice};
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::io;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 
+use crate::maybe_tls::MaybeTls;
 use crate::tls::{ServerTls, socket_of};
 use base::util::meter::ClientPresence;
 
@@ -33,13 +32,7 @@ pub fn give_back(buffer: &mut BytesMut, bytes_max: usize) {
 }
 
 /// A client's stream. Written bytes may be buffered until a flush.
-#[derive(Debug)]
-pub enum ClientStream {
-    /// Without TLS.
-    Plain(TcpStream),
-    /// TLS, after the handshake. Boxed because it takes a thousand bytes, and most clients do not use it.
-    Tls(Box<ServerTls>),
-}
+pub type ClientStream = MaybeTls<ServerTls>;
 
 impl ClientStream {
     /// Returns whether the client uses TLS.
@@ -87,60 +80,6 @@ impl ClientStream {
         if let ClientStream::Tls(stream) = &mut self {
             // The client may be gone already.
             let _ = tokio::time::timeout(CLOSE_NOTIFY_TIMEOUT, stream.shutdown()).await;
-        }
-    }
-}
-
-impl AsyncRead for ClientStream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            ClientStream::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
-            ClientStream::Tls(stream) => Pin::new(stream.as_mut()).poll_read(context, buffer),
-        }
-    }
-}
-
-impl AsyncWrite for ClientStream {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            ClientStream::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
-            ClientStream::Tls(stream) => Pin::new(stream.as_mut()).poll_write(context, bytes),
-        }
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            ClientStream::Plain(stream) => Pin::new(stream).poll_write_vectored(context, slices),
-            ClientStream::Tls(stream) => Pin::new(stream.as_mut()).poll_write_vectored(context, slices),
-        }
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        match self {
-            ClientStream::Plain(stream) => stream.is_write_vectored(),
-            ClientStream::Tls(stream) => stream.is_write_vectored(),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            ClientStream::Plain(stream) => Pin::new(stream).poll_flush(context),
-            ClientStream::Tls(stream) => Pin::new(stream.as_mut()).poll_flush(context),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            ClientStream::Plain(stream) => Pin::new(stream).poll_shutdown(context),
-            ClientStream::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(context),
         }
     }
 }

@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use strum::VariantArray;
 
 use base::compat::features::ApiGeneration;
 
 /// The protocol and the API generation of a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, VariantArray)]
 #[repr(u8)]
 pub enum ClientKind {
     /// It has sent no request that shows it.
@@ -31,14 +32,8 @@ pub enum ClientKind {
 }
 
 impl ClientKind {
-    const ALL: [ClientKind; 6] = [
-        ClientKind::Unknown,
-        ClientKind::Thrift,
-        ClientKind::Thrift03,
-        ClientKind::Thrift04,
-        ClientKind::Thrift07,
-        ClientKind::Native,
-    ];
+    /// All kinds, by their numbers.
+    const ALL: &[ClientKind] = ClientKind::VARIANTS;
 
     /// Returns the kind of a Thrift client.
     pub fn of_thrift(generation: Option<ApiGeneration>) -> ClientKind {
@@ -201,7 +196,7 @@ mod tests {
 
     #[test]
     fn kinds_have_their_numbers() {
-        for (number, kind) in ClientKind::ALL.into_iter().enumerate() {
+        for (number, kind) in ClientKind::ALL.iter().copied().enumerate() {
             assert_eq!(kind as usize, number, "{}", kind.name());
         }
     }

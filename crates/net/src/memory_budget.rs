@@ -244,6 +244,10 @@ impl Share {
             return true;
         }
         if bytes < self.held {
+            debug_assert!(
+                self.pool.left.available_permits() + self.held <= self.pool.bytes_max,
+                "more memory would be returned than was taken"
+            );
             self.pool.left.add_permits(self.held - bytes);
             self.record(bytes);
             return true;

@@ -26,7 +26,7 @@ use crate::tls_error::{HandshakeError, TlsError};
 use config::ClientEncryption;
 
 /// The stream of a client, after the handshake.
-pub(crate) type ServerTls = tokio_rustls::server::TlsStream<TcpStream>;
+pub type ServerTls = tokio_rustls::server::TlsStream<TcpStream>;
 /// The stream to a server, after the handshake.
 pub type ClientTls = tokio_rustls::client::TlsStream<TcpStream>;
 

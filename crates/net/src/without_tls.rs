@@ -10,7 +10,7 @@ use crate::tls_error::TlsError;
 use config::ClientEncryption;
 
 /// The type that encrypted streams of clients would have.
-pub(crate) type ServerTls = TcpStream;
+pub type ServerTls = TcpStream;
 /// The type that encrypted streams to servers would have.
 pub type ClientTls = TcpStream;
 

@@ -32,7 +32,7 @@ use net::{
 };
 use wire::limits::NATIVE_FRAME_BYTES_MAX;
 use wire::native::{
-    Frame, FrameCutter, FrameError, NextFrame, ProtocolVersion, RequestCode, SEGMENT_PAYLOAD_MAX,
+    Frame, FrameCutter, NativeFrameError, NextFrame, ProtocolVersion, RequestCode, SEGMENT_PAYLOAD_MAX,
     SegmentCodec, SegmentError, UNREADABLE,
 };
 
@@ -42,7 +42,7 @@ pub enum NativeConnectionError {
     #[error(transparent)]
     Link(#[from] LinkError),
     #[error(transparent)]
-    Frame(#[from] FrameError),
+    Frame(#[from] NativeFrameError),
     #[error(transparent)]
     Segment(#[from] SegmentError),
     #[error("the client reads its events too slowly, and has missed some")]
@@ -56,7 +56,7 @@ impl NativeConnectionError {
     fn final_error(&self) -> Option<(i16, NativeError)> {
         let protocol = |stream, why: String| Some((stream, NativeError::protocol(why)));
         match self {
-            NativeConnectionError::Frame(error @ FrameError::OtherVersion { stream, .. }) => {
+            NativeConnectionError::Frame(error @ NativeFrameError::OtherVersion { stream, .. }) => {
                 protocol(*stream, error.to_string())
             }
             NativeConnectionError::Frame(error) => protocol(0, error.to_string()),
@@ -78,7 +78,7 @@ impl From<NativeConnectionError> for ConnectionEnd {
     fn from(error: NativeConnectionError) -> ConnectionEnd {
         match error {
             NativeConnectionError::Link(LinkError::Io(error)) => ConnectionEnd::Lost(error),
-            NativeConnectionError::Frame(FrameError::Version { .. }) => {
+            NativeConnectionError::Frame(NativeFrameError::Version { .. }) => {
                 ConnectionEnd::OtherVersion(error.into())
             }
             error => ConnectionEnd::Closed(error.into()),

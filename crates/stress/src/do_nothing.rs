@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::args::DoNothingArgs;
-use super::native_nothing;
+use super::native_nothing::{Bodies, NativeResponder};
 use super::reply::Answers;
 use base::util::output::print_line;
 use net::BusyPoll;
@@ -41,21 +41,34 @@ pub(crate) fn serve(args: &DoNothingArgs) -> Result<(), String> {
         let listener = TcpListener::bind(&args.listen).await.map_err(failed)?;
         print_line!("{LISTENING}{}", listener.local_addr().map_err(failed)?);
         let busy_poll = if args.busy_poll { BusyPoll::start() } else { BusyPoll::off() };
-        if args.native {
-            native_nothing::accept(listener, args.value_size, busy_poll).await.map_err(failed)
+        let served = if args.native {
+            let bodies = Arc::new(Bodies::new(args.value_size));
+            accept(listener, busy_poll, || NativeResponder::new(bodies.clone())).await
         } else {
-            accept(listener, answers, busy_poll).await.map_err(failed)
-        }
+            let responder = || ThriftResponder { answers: answers.clone(), cutter: None };
+            accept(listener, busy_poll, responder).await
+        };
+        served.map_err(failed)
     })
 }
 
-/// Serves all connections; returns only an error.
-async fn accept(listener: TcpListener, answers: Arc<Answers>, busy_poll: BusyPoll) -> std::io::Result<()> {
+/// One connection's protocol: how its requests are answered.
+pub(crate) trait Responder: Send + 'static {
+    /// Takes the whole requests off the input, and appends their replies to the output.
+    fn answer(&mut self, input: &mut BytesMut, output: &mut BytesMut) -> Result<(), String>;
+}
+
+/// Serves all connections, each with a responder of its own; returns only an error.
+async fn accept<R: Responder>(
+    listener: TcpListener,
+    busy_poll: BusyPoll,
+    responder: impl Fn() -> R,
+) -> std::io::Result<()> {
     loop {
         let (stream, peer) = listener.accept().await?;
-        let (answers, busy_poll) = (Arc::clone(&answers), busy_poll.clone());
+        let (responder, busy_poll) = (responder(), busy_poll.clone());
         tokio::spawn(async move {
-            if let Err(reason) = serve_connection(stream, &answers, &busy_poll).await {
+            if let Err(reason) = serve_connection(stream, responder, &busy_poll).await {
                 tracing::debug!(%peer, "connection closed: {reason}");
             }
         });
@@ -64,39 +77,53 @@ async fn accept(listener: TcpListener, answers: Arc<Answers>, busy_poll: BusyPol
 
 async fn serve_connection(
     mut stream: TcpStream,
-    answers: &Answers,
+    mut responder: impl Responder,
     busy_poll: &BusyPoll,
 ) -> Result<(), String> {
     let failed = |error: std::io::Error| error.to_string();
     stream.set_nodelay(true).map_err(failed)?;
     let mut input = BytesMut::with_capacity(READ_BYTES);
     let mut output = BytesMut::with_capacity(READ_BYTES);
-    let mut cutter: Option<MessageCutter> = None;
     loop {
         input.reserve(READ_BYTES);
         if stream.read_buf(&mut input).await.map_err(failed)? == 0 {
             return Ok(());
         }
         busy_poll.record_request();
-        let cutter = match &mut cutter {
-            Some(cutter) => cutter,
-            None => match detect(&input, MESSAGE_BYTES_MAX) {
-                Detection::Needed(_) => continue,
-                Detection::Refused(refusal) => return Err(refusal.to_string()),
-                Detection::Found(transport) => {
-                    cutter.insert(MessageCutter::new(transport, MESSAGE_BYTES_MAX))
-                }
-            },
-        };
-        while let NextMessage::Message(message) =
-            cutter.next_message(&mut input).map_err(|error| error.to_string())?
-        {
-            answer(&message, cutter.transport(), answers, &mut output).map_err(|error| error.to_string())?;
-        }
+        responder.answer(&mut input, &mut output)?;
         if !output.is_empty() {
             stream.write_all(&output).await.map_err(failed)?;
             output.clear();
         }
+    }
+}
+
+/// Answers Thrift calls.
+struct ThriftResponder {
+    answers: Arc<Answers>,
+    /// `None` until the first bytes show the transport.
+    cutter: Option<MessageCutter>,
+}
+
+impl Responder for ThriftResponder {
+    fn answer(&mut self, input: &mut BytesMut, output: &mut BytesMut) -> Result<(), String> {
+        let cutter = match &mut self.cutter {
+            Some(cutter) => cutter,
+            None => match detect(input, MESSAGE_BYTES_MAX) {
+                Detection::Needed(_) => return Ok(()),
+                Detection::Refused(refusal) => return Err(refusal.to_string()),
+                Detection::Found(transport) => {
+                    self.cutter.insert(MessageCutter::new(transport, MESSAGE_BYTES_MAX))
+                }
+            },
+        };
+        while let NextMessage::Message(message) =
+            cutter.next_message(input).map_err(|error| error.to_string())?
+        {
+            let answered = answer(&message, cutter.transport(), &self.answers, output);
+            answered.map_err(|error| error.to_string())?;
+        }
+        Ok(())
     }
 }
 
@@ -135,14 +162,19 @@ pub(super) mod tests {
 
     /// Starts a server on a thread, which runs until the tests end.
     pub fn start(columns: u32, value_bytes: usize) -> SocketAddr {
+        let answers = Arc::new(Answers::new(columns, value_bytes));
+        serve(move || ThriftResponder { answers: answers.clone(), cutter: None })
+    }
+
+    /// Starts a server with these responders on a thread.
+    pub fn serve<R: Responder>(responder: impl Fn() -> R + Send + 'static) -> SocketAddr {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         listener.set_nonblocking(true).unwrap();
-        let answers = Arc::new(Answers::new(columns, value_bytes));
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                accept(TcpListener::from_std(listener).unwrap(), answers, BusyPoll::off()).await
+                accept(TcpListener::from_std(listener).unwrap(), BusyPoll::off(), responder).await
             })
         });
         address

@@ -97,27 +97,16 @@ fn execute(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::native_nothing;
-    use net::BusyPoll;
+    use crate::do_nothing;
+    use crate::native_nothing::{Bodies, NativeResponder};
 
     /// Starts a do-nothing server on a thread, which runs until the tests end.
     fn nothing() -> SocketAddr {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        listener.set_nonblocking(true).unwrap();
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
-                native_nothing::accept(
-                    tokio::net::TcpListener::from_std(listener).unwrap(),
-                    34,
-                    BusyPoll::off(),
-                )
-                .await
-            })
-        });
-        address
+        let bodies = Arc::new(Bodies::new(34));
+        do_nothing::tests::serve(move || NativeResponder::new(bodies.clone()))
     }
 
     #[test]

@@ -3,27 +3,23 @@
 use std::sync::Arc;
 
 use bytes::{BufMut, Bytes, BytesMut};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 
-use net::BusyPoll;
+use super::do_nothing::Responder;
 use wire::native::{FrameCutter, NextFrame, RequestCode, ResponseCode, write_frame};
 
-/// Room in the input buffer for a read, in bytes.
-const READ_BYTES: usize = 16 * 1024;
 const ID_BYTES: usize = 16;
 /// The first byte of the ids of prepared statements.
 const INSERT: u8 = 0;
 const SELECT: u8 = 1;
 
 /// The bodies of replies.
-struct Bodies {
+pub(crate) struct Bodies {
     void: Bytes,
     row: Bytes,
 }
 
 impl Bodies {
-    fn new(value_bytes: usize) -> Bodies {
+    pub(crate) fn new(value_bytes: usize) -> Bodies {
         let mut row = BytesMut::new();
         // Rows, no metadata, one column, one row.
         for number in [2, 4, 1, 1] {
@@ -35,48 +31,27 @@ impl Bodies {
     }
 }
 
-/// Serves all connections; returns only an error.
-pub(crate) async fn accept(
-    listener: TcpListener,
-    value_bytes: usize,
-    busy_poll: BusyPoll,
-) -> std::io::Result<()> {
-    let bodies = Arc::new(Bodies::new(value_bytes));
-    loop {
-        let (stream, peer) = listener.accept().await?;
-        let (bodies, busy_poll) = (Arc::clone(&bodies), busy_poll.clone());
-        tokio::spawn(async move {
-            if let Err(reason) = serve_connection(stream, &bodies, &busy_poll).await {
-                tracing::debug!(%peer, "connection closed: {reason}");
-            }
-        });
+/// Answers requests of the native protocol.
+pub(crate) struct NativeResponder {
+    bodies: Arc<Bodies>,
+    cutter: FrameCutter,
+}
+
+impl NativeResponder {
+    pub(crate) fn new(bodies: Arc<Bodies>) -> NativeResponder {
+        NativeResponder { bodies, cutter: FrameCutter::default() }
     }
 }
 
-async fn serve_connection(
-    mut stream: TcpStream,
-    bodies: &Bodies,
-    busy_poll: &BusyPoll,
-) -> Result<(), String> {
-    let failed = |error: std::io::Error| error.to_string();
-    stream.set_nodelay(true).map_err(failed)?;
-    let mut input = BytesMut::with_capacity(READ_BYTES);
-    let mut output = BytesMut::with_capacity(READ_BYTES);
-    let mut cutter = FrameCutter::default();
-    loop {
-        input.reserve(READ_BYTES);
-        if stream.read_buf(&mut input).await.map_err(failed)? == 0 {
-            return Ok(());
-        }
-        busy_poll.record_request();
+impl Responder for NativeResponder {
+    fn answer(&mut self, input: &mut BytesMut, output: &mut BytesMut) -> Result<(), String> {
         while let NextFrame::Frame(frame) =
-            cutter.next_frame(&mut input).map_err(|error| error.to_string())?
+            self.cutter.next_frame(input).map_err(|error| error.to_string())?
         {
-            let (code, body) = answer(frame.opcode, &frame.body, bodies);
-            write_frame(&mut output, frame.version, 0, frame.stream, code, &body);
+            let (code, body) = answer(frame.opcode, &frame.body, &self.bodies);
+            write_frame(output, frame.version, 0, frame.stream, code, &body);
         }
-        stream.write_all(&output).await.map_err(failed)?;
-        output.clear();
+        Ok(())
     }
 }
 

@@ -16,6 +16,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 use wire::thrift::frame::Transport;
 
 /// The version of the file format that this program writes.
@@ -169,7 +170,8 @@ impl Loss {
 }
 
 /// Why messages could not be recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, VariantArray, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum LossReason {
     /// Traffic was faster than the recorder, and its queue was full.
     Behind,
@@ -185,22 +187,10 @@ pub enum LossReason {
 
 impl LossReason {
     /// All reasons.
-    pub const ALL: [LossReason; 5] = [
-        LossReason::Behind,
-        LossReason::TooLong,
-        LossReason::Unreadable,
-        LossReason::Secret,
-        LossReason::Disk,
-    ];
+    pub const ALL: &[LossReason] = LossReason::VARIANTS;
 
     /// Returns the reason as outputs name it.
     pub fn name(self) -> &'static str {
-        match self {
-            LossReason::Behind => "behind",
-            LossReason::TooLong => "too-long",
-            LossReason::Unreadable => "unreadable",
-            LossReason::Secret => "secret",
-            LossReason::Disk => "disk",
-        }
+        self.into()
     }
 }

@@ -45,7 +45,7 @@ impl<'a> NativeMessage<'a> {
         if frame.len() != head.frame_bytes() {
             return None;
         }
-        let mut fields = Fields { rest: frame.get(version.header_bytes()..)? };
+        let mut fields = FrameFields { rest: frame.get(version.header_bytes()..)? };
         if is_reply && flags & flag::TRACING != 0 {
             fields.take(TRACE_ID_BYTES)?;
         }
@@ -80,7 +80,7 @@ impl<'a> NativeMessage<'a> {
 
     /// Passes each statement with the place of its end in the frame. `None` if the statements after one cannot be read.
     pub(crate) fn each_statement(&self, add: &mut impl FnMut(FrameStatement<'a>, usize)) -> Option<()> {
-        let mut fields = Fields { rest: self.body };
+        let mut fields = FrameFields { rest: self.body };
         let end = self.body_at + self.body.len();
         match RequestCode::of_number(self.opcode)? {
             RequestCode::Query | RequestCode::Prepare => {
@@ -114,7 +114,7 @@ impl<'a> NativeMessage<'a> {
         if !self.is_reply || self.opcode != ResponseCode::Result as u8 {
             return None;
         }
-        let mut fields = Fields { rest: self.body };
+        let mut fields = FrameFields { rest: self.body };
         if fields.i32()? == RESULT_PREPARED { fields.short_bytes() } else { None }
     }
 
@@ -135,11 +135,11 @@ pub(crate) fn place_of(message: &Bytes, part: &Bytes) -> Option<Range<usize>> {
 }
 
 /// Reads fields of a body.
-struct Fields<'a> {
+struct FrameFields<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Fields<'a> {
+impl<'a> FrameFields<'a> {
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(length)?;
         self.rest = rest;

@@ -23,7 +23,7 @@ pub struct HttpConnection {
 
 /// The progress of a client on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum ConnectionProgress {
     /// Its first request has not arrived completely, or no request was admitted and the last has not arrived completely.
     Arriving,
     /// The last request has arrived completely, and none was admitted.
@@ -61,13 +61,13 @@ impl HttpConnection {
     }
 
     /// Returns the progress of the client. The less it is, the sooner the connection is closed if there are too many.
-    pub(crate) fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> ConnectionProgress {
         if self.is_admitted.load(Ordering::Relaxed) {
-            Progress::Admitted
+            ConnectionProgress::Admitted
         } else if self.has_arrived.load(Ordering::Relaxed) {
-            Progress::Arrived
+            ConnectionProgress::Arrived
         } else {
-            Progress::Arriving
+            ConnectionProgress::Arriving
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::arriving_body::ArrivingBody;
-use crate::connection::{HttpConnection, Progress};
+use crate::connection::{ConnectionProgress, HttpConnection};
 use crate::host::{HostNames, check_host};
 use net::{Client, ConnectionEnd, ConnectionHandler, Conversation};
 
@@ -104,9 +104,9 @@ impl HttpService {
             () = shutdown.requested() => rest,
             // Another client needs the place.
             _ = place.close_request().asked() => match connection.progress() {
-                Progress::Arriving => Duration::ZERO,
-                Progress::Arrived => rest_unadmitted,
-                Progress::Admitted => rest,
+                ConnectionProgress::Arriving => Duration::ZERO,
+                ConnectionProgress::Arrived => rest_unadmitted,
+                ConnectionProgress::Admitted => rest,
             },
         };
         // A request that runs is still answered.

@@ -1,66 +1,14 @@
 //! Names in CQL, and the reserved words, which need quotes to be used as names.
 
-const RESERVED: [&str; 55] = [
-    "ADD",
-    "ALLOW",
-    "ALTER",
-    "AND",
-    "APPLY",
-    "ASC",
-    "AUTHORIZE",
-    "BATCH",
-    "BEGIN",
-    "BY",
-    "COLUMNFAMILY",
-    "CREATE",
-    "DELETE",
-    "DESC",
-    "DESCRIBE",
-    "DROP",
-    "ENTRIES",
-    "EXECUTE",
-    "FROM",
-    "FULL",
-    "GRANT",
-    "IF",
-    "IN",
-    "INDEX",
-    "INFINITY",
-    "INSERT",
-    "INTO",
-    "KEYSPACE",
-    "LIMIT",
-    "MODIFY",
-    "NAN",
-    "NORECURSIVE",
-    "NOT",
-    "NULL",
-    "OF",
-    "ON",
-    "OR",
-    "ORDER",
-    "PRIMARY",
-    "RENAME",
-    "REPLACE",
-    "REVOKE",
-    "SCHEMA",
-    "SELECT",
-    "SET",
-    "TABLE",
-    "TO",
-    "TOKEN",
-    "TRUNCATE",
-    "UNLOGGED",
-    "UPDATE",
-    "USE",
-    "USING",
-    "WHERE",
-    "WITH",
-];
+const RESERVED: &str = "\
+    ADD ALLOW ALTER AND APPLY ASC AUTHORIZE BATCH BEGIN BY COLUMNFAMILY CREATE DELETE DESC DESCRIBE DROP \
+    ENTRIES EXECUTE FROM FULL GRANT IF IN INDEX INFINITY INSERT INTO KEYSPACE LIMIT MODIFY NAN \
+    NORECURSIVE NOT NULL OF ON OR ORDER PRIMARY RENAME REPLACE REVOKE SCHEMA SELECT SET TABLE TO TOKEN \
+    TRUNCATE UNLOGGED UPDATE USE USING WHERE WITH";
 
 /// Returns whether a word needs quotes to be a name.
 pub fn is_reserved(word: &str) -> bool {
-    RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(word))
+    RESERVED.split(' ').any(|reserved| reserved.eq_ignore_ascii_case(word))
 }
 
 /// Returns a name, in quotes if CQL could not parse it without them.

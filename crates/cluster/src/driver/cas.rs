@@ -6,7 +6,7 @@ use super::link::{Link, level, serial_level};
 use super::read::read;
 use super::shape::StatementShape;
 use super::table::PreparedTable;
-use super::values::BoundValues;
+use super::values::DriverValues;
 use super::write::at_column;
 use base::model::{Cell, Change, RowColumns};
 use store::{CasAnswer, CasCommand, StoreError};
@@ -51,7 +51,7 @@ async fn transaction(
     link: &Link,
     table: &PreparedTable,
     command: &CasCommand,
-) -> Result<(Batch, Vec<BoundValues>), StoreError> {
+) -> Result<(Batch, Vec<DriverValues>), StoreError> {
     let mut batch = Batch::new(BatchType::Unlogged);
     let mut values = Vec::new();
     let changes = command.mutation.families.iter().flat_map(|family| family.changes.iter());
@@ -65,8 +65,8 @@ async fn transaction(
         let at = updates.iter().position(|cell| cell.name == *name);
         let new = at.map(|at| updates.swap_remove(at).value);
         let new = match new {
-            Some(new) => BoundValues::default().bytes(new),
-            None => BoundValues::default().unset(),
+            Some(new) => DriverValues::default().bytes(new),
+            None => DriverValues::default().unset(),
         };
         values.push(at_column(new.bytes(command.key.clone()), table, None, name).bytes(expected.clone()));
         batch.append_statement(link.prepared(table, StatementShape::UpdateIf).await?);
@@ -74,7 +74,7 @@ async fn transaction(
     let shape =
         if command.expected.is_empty() { StatementShape::InsertIfAbsent } else { StatementShape::InsertNow };
     for cell in updates {
-        let key = BoundValues::default().bytes(command.key.clone());
+        let key = DriverValues::default().bytes(command.key.clone());
         values.push(at_column(key, table, None, &cell.name).bytes(cell.value));
         batch.append_statement(link.prepared(table, shape).await?);
     }

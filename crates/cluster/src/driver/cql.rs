@@ -16,7 +16,7 @@ use super::cql_types::columns;
 use super::link::{Link, level, page_of, serial_level};
 use super::metadata_records;
 use super::rows::all;
-use super::values::BoundValues;
+use super::values::DriverValues;
 use base::util::limits::{PREPARED_BYTES_MAX, RESULT_BYTES_MAX};
 use store::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows, StoreError, StoreFuture};
 
@@ -62,7 +62,7 @@ impl ClientStatements {
 /// A statement with its values and consistency levels.
 enum BoundStatement {
     Text(Statement),
-    Prepared(PreparedStatement, BoundValues),
+    Prepared(PreparedStatement, DriverValues),
 }
 
 impl BoundStatement {
@@ -77,7 +77,7 @@ impl BoundStatement {
     fn prepared(mut statement: PreparedStatement, values: &[Bytes], levels: RemoteLevels) -> BoundStatement {
         statement.set_consistency(level(levels.consistency));
         statement.set_serial_consistency(Some(serial_level(levels.serial_consistency)));
-        let values = values.iter().fold(BoundValues::default(), |values, value| values.bytes(value.clone()));
+        let values = values.iter().fold(DriverValues::default(), |values, value| values.bytes(value.clone()));
         BoundStatement::Prepared(statement, values)
     }
 
@@ -158,7 +158,7 @@ impl RemoteCql for ClusterStore {
 
     fn has_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, bool> {
         Box::pin(async move {
-            let values = BoundValues::default().bytes(Bytes::copy_from_slice(name.as_bytes()));
+            let values = DriverValues::default().bytes(Bytes::copy_from_slice(name.as_bytes()));
             let text = "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?";
             Ok(!self.link.ask(text, values).await?.is_empty())
         })

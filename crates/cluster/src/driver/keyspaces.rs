@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::link::Link;
 use super::rows::number;
 use super::table::PreparedTable;
-use super::values::BoundValues;
+use super::values::DriverValues;
 use crate::keyspace::replication;
 use crate::table::quoted;
 use base::schema::{CfDef, KeyspaceDef};
@@ -49,7 +49,7 @@ impl fmt::Display for Column {
 
 impl KnownTables {
     pub(super) async fn of(link: &Link, keyspace: &str) -> Result<KnownTables, StoreError> {
-        let name = || BoundValues::default().bytes(Bytes::copy_from_slice(keyspace.as_bytes()));
+        let name = || DriverValues::default().bytes(Bytes::copy_from_slice(keyspace.as_bytes()));
         let columns = "SELECT table_name, column_name, kind, position, type, clustering_order FROM \
                        system_schema.columns WHERE keyspace_name = ?";
         let mut known = KnownTables::default();
@@ -146,7 +146,7 @@ fn wrong_column(table: &PreparedTable, name: &str, wanted: &Column, found: Optio
 }
 
 /// Runs a query and returns its rows, with nulls as empty values.
-async fn rows_of(link: &Link, query: &str, values: BoundValues) -> Result<Vec<Vec<Bytes>>, StoreError> {
+async fn rows_of(link: &Link, query: &str, values: DriverValues) -> Result<Vec<Vec<Bytes>>, StoreError> {
     let rows = link.ask(query, values).await?;
     Ok(rows.into_iter().map(|row| row.into_iter().map(Option::unwrap_or_default).collect()).collect())
 }

@@ -25,7 +25,7 @@ use super::retries::Retries;
 use super::rows::{Field, all, first, is_applied};
 use super::shape::StatementShape;
 use super::table::PreparedTable;
-use super::values::BoundValues;
+use super::values::DriverValues;
 use super::{error, tls};
 use crate::limits::CLUSTER_ROWS_AT_ONCE;
 use crate::options::ClusterOptions;
@@ -206,7 +206,7 @@ impl Link {
         &self,
         table: &PreparedTable,
         shape: StatementShape,
-        values: BoundValues,
+        values: DriverValues,
         consistency: ConsistencyLevel,
     ) -> Result<(), StoreError> {
         let mut statement = self.prepared(table, shape).await?;
@@ -220,7 +220,7 @@ impl Link {
     }
 
     /// Runs a batch of statements without conditions.
-    pub async fn run_batch(&self, batch: Batch, values: Vec<BoundValues>) -> Result<(), StoreError> {
+    pub async fn run_batch(&self, batch: Batch, values: Vec<DriverValues>) -> Result<(), StoreError> {
         self.send_batch(batch, values, Retries::of_write()).await?;
         Ok(())
     }
@@ -228,7 +228,7 @@ impl Link {
     async fn send_batch(
         &self,
         mut batch: Batch,
-        values: Vec<BoundValues>,
+        values: Vec<DriverValues>,
         retries: Retries,
     ) -> Result<QueryResult, StoreError> {
         batch.set_retry_policy(Some(Arc::new(retries.clone())));
@@ -241,7 +241,7 @@ impl Link {
     pub async fn page(
         &self,
         statement: &PreparedStatement,
-        values: &BoundValues,
+        values: &DriverValues,
         from: PagingState,
     ) -> Result<(QueryRowsResult, Option<PagingState>), StoreError> {
         let _place = self.gate.pass().await?;
@@ -256,14 +256,14 @@ impl Link {
     }
 
     /// Runs a conditional batch. Returns whether it was applied.
-    pub async fn transact(&self, batch: Batch, values: Vec<BoundValues>) -> Result<bool, StoreError> {
+    pub async fn transact(&self, batch: Batch, values: Vec<DriverValues>) -> Result<bool, StoreError> {
         let answer = self.send_batch(batch, values, Retries::default()).await?;
         all(&page_of(answer)?).map(is_applied)
     }
 
     /// Returns the Java class name of the cluster's partitioner.
     pub async fn partitioner_class(&self) -> Result<String, StoreError> {
-        let rows = self.ask("SELECT partitioner FROM system.local", BoundValues::default()).await?;
+        let rows = self.ask("SELECT partitioner FROM system.local", DriverValues::default()).await?;
         Ok(String::from_utf8_lossy(&first(rows).unwrap_or_default()).into_owned())
     }
 
@@ -272,7 +272,7 @@ impl Link {
     pub(super) async fn warn_of_release(&self) -> Result<(), StoreError> {
         for table in ["local", "peers"] {
             let text = format!("SELECT release_version FROM system.{table}");
-            let versions = self.ask(&text, BoundValues::default()).await?;
+            let versions = self.ask(&text, DriverValues::default()).await?;
             let mut versions = versions.into_iter().filter_map(|row| row.into_iter().next().flatten());
             if versions.any(|version| version == DEFECTIVE_VERSION) {
                 tracing::warn!(
@@ -285,7 +285,7 @@ impl Link {
     }
 
     /// Runs one of the gateway's own statements at QUORUM, and returns its rows.
-    pub async fn ask(&self, text: &str, values: BoundValues) -> Result<Vec<Vec<Field>>, StoreError> {
+    pub async fn ask(&self, text: &str, values: DriverValues) -> Result<Vec<Vec<Field>>, StoreError> {
         self.ask_at(text, values, Consistency::Quorum).await
     }
 
@@ -294,7 +294,7 @@ impl Link {
     pub async fn ask_at(
         &self,
         text: &str,
-        values: BoundValues,
+        values: DriverValues,
         consistency: Consistency,
     ) -> Result<Vec<Vec<Field>>, StoreError> {
         let mut statement = self.own_statement(text).await?;

@@ -23,7 +23,7 @@ use uuid::Uuid;
 
 use super::link::Link;
 use super::rows::{first, is_applied, number};
-use super::values::{BoundValue, BoundValues};
+use super::values::{DriverValue, DriverValues};
 use store::StoreError;
 
 /// The keyspace of the gateways' own data.
@@ -68,7 +68,7 @@ impl MetadataRecords {
         let tables = link
             .ask(
                 "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?",
-                BoundValues::default().bytes(Bytes::from_static(KEYSPACE.as_bytes())),
+                DriverValues::default().bytes(Bytes::from_static(KEYSPACE.as_bytes())),
             )
             .await?;
         if tables.len() >= 2 {
@@ -93,7 +93,7 @@ impl MetadataRecords {
         let rows = link
             .ask(
                 "SELECT version FROM thriftstore.notes WHERE scope = ? LIMIT 1",
-                BoundValues::default().bytes(SCOPE),
+                DriverValues::default().bytes(SCOPE),
             )
             .await?;
         Ok(first(rows).and_then(|bytes| number(&bytes)).unwrap_or(0))
@@ -151,7 +151,7 @@ impl MetadataRecords {
     ) -> Result<(), StoreError> {
         let mut batch = Batch::new(BatchType::Unlogged);
         let mut values = Vec::with_capacity(records.len() + 1);
-        let next = BoundValues::default().long(seen + 1).bytes(SCOPE);
+        let next = DriverValues::default().long(seen + 1).bytes(SCOPE);
         let (condition, version) = match seen {
             0 => ("UPDATE thriftstore.notes SET version = ? WHERE scope = ? IF version = null", next),
             _ => ("UPDATE thriftstore.notes SET version = ? WHERE scope = ? IF version = ?", next.long(seen)),
@@ -163,11 +163,11 @@ impl MetadataRecords {
             let (text, bound) = match value {
                 Some(value) => (
                     "INSERT INTO thriftstore.notes (scope, name, value) VALUES (?, ?, ?)",
-                    BoundValues::default().bytes(SCOPE).bytes(name).bytes(value.clone()),
+                    DriverValues::default().bytes(SCOPE).bytes(name).bytes(value.clone()),
                 ),
                 None => (
                     "DELETE FROM thriftstore.notes WHERE scope = ? AND name = ?",
-                    BoundValues::default().bytes(SCOPE).bytes(name),
+                    DriverValues::default().bytes(SCOPE).bytes(name),
                 ),
             };
             batch.append_statement(link.own_statement(text).await?);
@@ -187,7 +187,7 @@ impl MetadataRecords {
 /// it is never applied.
 async fn read(link: &Link) -> Result<(i64, Vec<(String, Bytes)>), StoreError> {
     let text = "SELECT version, name, value FROM thriftstore.notes WHERE scope = ?";
-    let rows = link.ask_at(text, BoundValues::default().bytes(SCOPE), Consistency::Serial).await?;
+    let rows = link.ask_at(text, DriverValues::default().bytes(SCOPE), Consistency::Serial).await?;
     let mut records = Vec::new();
     let mut version = 0;
     for row in rows {
@@ -238,9 +238,9 @@ impl TablesLock {
         loop {
             tokio::time::sleep(LOCK_RENEWAL).await;
             let text = "UPDATE thriftstore.locks USING TTL ? SET owner = ? WHERE name = ? IF owner = ?";
-            let owner = || BoundValue::Bytes(self.owner());
+            let owner = || DriverValue::Bytes(self.owner());
             let values =
-                BoundValues(vec![BoundValue::Int(LOCK_TTL_S), owner(), BoundValue::Bytes(LOCK), owner()]);
+                DriverValues(vec![DriverValue::Int(LOCK_TTL_S), owner(), DriverValue::Bytes(LOCK), owner()]);
             match self.transact(link, text, values).await {
                 Ok(true) => failures = 0,
                 Err(error) if failures < LOCK_FAILURES_MAX => {
@@ -275,14 +275,14 @@ impl TablesLock {
 
     /// Runs a transaction on the lock. Returns whether this gateway has the lock afterwards. An earlier transaction
     /// with unknown result may have taken it.
-    async fn transact(&self, link: &Link, text: &str, values: BoundValues) -> Result<bool, StoreError> {
+    async fn transact(&self, link: &Link, text: &str, values: DriverValues) -> Result<bool, StoreError> {
         let rows = link.ask(text, values).await?;
         let owner = Some(self.owner());
         Ok(rows.first().is_some_and(|row| row.contains(&owner)) || is_applied(rows))
     }
 
-    fn values(&self) -> BoundValues {
-        BoundValues::default().bytes(LOCK).bytes(self.owner())
+    fn values(&self) -> DriverValues {
+        DriverValues::default().bytes(LOCK).bytes(self.owner())
     }
 
     fn owner(&self) -> Bytes {

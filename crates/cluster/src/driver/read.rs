@@ -9,7 +9,7 @@ use super::paging::Paging;
 use super::rows::{AnswerReader, FoundCell};
 use super::shape::{RowSelector, StatementShape};
 use super::table::PreparedTable;
-use super::values::BoundValues;
+use super::values::DriverValues;
 use base::compat::features::ConsistencyLevel;
 use base::marshal;
 use base::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SuperColumn};
@@ -69,7 +69,7 @@ impl GatheredColumns {
         link: &Link,
         reading: AnswerReader<'_>,
         shape: StatementShape,
-        values: BoundValues,
+        values: DriverValues,
         consistency: ConsistencyLevel,
     ) -> Result<(), StoreError> {
         let mut statement = link.prepared(reading.table, shape).await?;
@@ -140,8 +140,8 @@ fn is_reversed(command: &ReadCommand) -> bool {
 }
 
 /// Returns the statements of a read with their values. Their results follow one another.
-fn slices(table: &PreparedTable, key: &Bytes, command: &ReadCommand) -> Vec<(StatementShape, BoundValues)> {
-    let mut before = BoundValues::default().bytes(key.clone());
+fn slices(table: &PreparedTable, key: &Bytes, command: &ReadCommand) -> Vec<(StatementShape, DriverValues)> {
+    let mut before = DriverValues::default().bytes(key.clone());
     let (inner, form, comparator) = match (&command.super_column, &table.inner, table.cf.subcomparator()) {
         (Some(name), Some(form), Some(comparator)) => {
             before = before.bytes(table.outer.encode(name));
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(shapes, [several, several]);
         let first: Vec<Bytes> =
             (-75i64..25).map(|name| Bytes::copy_from_slice(&name.to_be_bytes())).collect();
-        assert_eq!(slices[0].1, BoundValues::default().bytes(Bytes::from_static(b"k")).list(&first));
+        assert_eq!(slices[0].1, DriverValues::default().bytes(Bytes::from_static(b"k")).list(&first));
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
         let (_, values) = slices(&table, &Bytes::from_static(b"k"), &command).remove(0);
         assert_eq!(
             values,
-            BoundValues::default().bytes(Bytes::from_static(b"k")).bytes(long(2)).bytes(long(9))
+            DriverValues::default().bytes(Bytes::from_static(b"k")).bytes(long(2)).bytes(long(9))
         );
     }
 }

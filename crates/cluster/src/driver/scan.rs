@@ -26,7 +26,7 @@ use super::rows::{AnswerReader, FoundCell, keys};
 use super::shape::{Ring, RingEnd, StatementShape};
 use super::table::PreparedTable;
 use super::token::token_value;
-use super::values::BoundValues;
+use super::values::DriverValues;
 use base::compat::features::ConsistencyLevel;
 use base::model::{Bounds, Cell, Predicate, RangeCommand, ReadCommand, Row, SliceRange};
 use base::partitioner::Partitioner;
@@ -46,17 +46,17 @@ const HALVINGS_MAX: usize = 4;
 /// A range of the ring, with the keys or tokens of its bounds.
 struct BoundedRange {
     ring: Ring,
-    values: BoundValues,
+    values: DriverValues,
 }
 
 impl BoundedRange {
     /// Returns the part of the range that begins with a key.
     fn beginning_with(&self, key: Bytes) -> BoundedRange {
         let to = if self.ring.to == RingEnd::Open { None } else { self.values.0.last() };
-        let values = BoundValues::default().bytes(key).0.into_iter().chain(to.cloned());
+        let values = DriverValues::default().bytes(key).0.into_iter().chain(to.cloned());
         BoundedRange {
             ring: Ring { from: RingEnd::Key, to: self.ring.to },
-            values: BoundValues(values.collect()),
+            values: DriverValues(values.collect()),
         }
     }
 }
@@ -140,10 +140,10 @@ impl RingScan<'_> {
     pub(super) async fn indexed_keys(&self, lookup: &IndexLookup) -> Result<Vec<Bytes>, StoreError> {
         let mut found = Vec::new();
         for range in self.ring_ranges(&lookup.bounds, &lookup.read)? {
-            let values = BoundValues::default()
+            let values = DriverValues::default()
                 .bytes(lookup.value.clone())
                 .bytes(self.table.outer.encode(&lookup.column));
-            let values = BoundValues(values.0.into_iter().chain(range.values.0).collect());
+            let values = DriverValues(values.0.into_iter().chain(range.values.0).collect());
             self.add_keys(StatementShape::IndexedKeys(range.ring), &values, lookup.max_keys, &mut found)
                 .await?;
         }
@@ -252,7 +252,7 @@ impl RingScan<'_> {
     async fn add_keys(
         &self,
         shape: StatementShape,
-        values: &BoundValues,
+        values: &DriverValues,
         max_keys: usize,
         found: &mut Vec<Bytes>,
     ) -> Result<(), StoreError> {
@@ -276,7 +276,7 @@ impl RingScan<'_> {
     async fn page(
         &self,
         statement: &mut PreparedStatement,
-        values: &BoundValues,
+        values: &DriverValues,
         from: PagingState,
         paging: &mut Paging,
     ) -> Result<(QueryRowsResult, Option<PagingState>), StoreError> {
@@ -303,7 +303,7 @@ impl RingScan<'_> {
             let values = from
                 .into_iter()
                 .chain(to)
-                .fold(BoundValues::default(), |values, (_, value)| values.bytes(value));
+                .fold(DriverValues::default(), |values, (_, value)| values.bytes(value));
             BoundedRange { ring, values }
         };
         let key = |key: &Bytes| (!key.is_empty()).then(|| (RingEnd::Key, key.clone()));

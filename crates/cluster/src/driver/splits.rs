@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::link::Link;
 use super::rows::{Field, number};
-use super::values::BoundValues;
+use super::values::DriverValues;
 use crate::limits::CLUSTER_SPLITS_MAX;
 use base::partitioner::Partitioner;
 use store::StoreError;
@@ -31,7 +31,7 @@ pub(super) async fn splits(
     let Some(ring) = EvenRing::of(partitioner) else { return Ok(Vec::new()) };
     let mut rows = 0.0;
     for keyspace in keyspaces {
-        let estimates = link.ask(ESTIMATES, BoundValues::default().bytes(keyspace.into())).await?;
+        let estimates = link.ask(ESTIMATES, DriverValues::default().bytes(keyspace.into())).await?;
         rows += rows_of(ring, partitioner, estimates);
     }
     let parts = rows * ring.share(start, end) / keys_per_split.max(1) as f64;

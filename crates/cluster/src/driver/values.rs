@@ -7,7 +7,7 @@ use scylla::serialize::writers::RowWriter;
 
 /// A value of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BoundValue {
+pub enum DriverValue {
     Bytes(Bytes),
     Long(i64),
     Int(i32),
@@ -17,36 +17,36 @@ pub enum BoundValue {
 
 /// The values of a statement, in the order of its markers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BoundValues(pub Vec<BoundValue>);
+pub struct DriverValues(pub Vec<DriverValue>);
 
-impl BoundValues {
+impl DriverValues {
     #[must_use]
-    pub fn bytes(mut self, bytes: Bytes) -> BoundValues {
-        self.0.push(BoundValue::Bytes(bytes));
+    pub fn bytes(mut self, bytes: Bytes) -> DriverValues {
+        self.0.push(DriverValue::Bytes(bytes));
         self
     }
 
     #[must_use]
-    pub fn long(mut self, number: i64) -> BoundValues {
-        self.0.push(BoundValue::Long(number));
+    pub fn long(mut self, number: i64) -> DriverValues {
+        self.0.push(DriverValue::Long(number));
         self
     }
 
     #[must_use]
-    pub fn int(mut self, number: i32) -> BoundValues {
-        self.0.push(BoundValue::Int(number));
+    pub fn int(mut self, number: i32) -> DriverValues {
+        self.0.push(DriverValue::Int(number));
         self
     }
 
     #[must_use]
-    pub fn unset(mut self) -> BoundValues {
-        self.0.push(BoundValue::Unset);
+    pub fn unset(mut self) -> DriverValues {
+        self.0.push(DriverValue::Unset);
         self
     }
 
     /// Appends a list for the marker of an IN.
     #[must_use]
-    pub fn list(mut self, items: &[Bytes]) -> BoundValues {
+    pub fn list(mut self, items: &[Bytes]) -> DriverValues {
         let length = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX).to_be_bytes();
         let mut list = Vec::with_capacity(4 + items.iter().map(|item| 4 + item.len()).sum::<usize>());
         list.extend(length(items.len()));
@@ -54,12 +54,12 @@ impl BoundValues {
             list.extend(length(item.len()));
             list.extend_from_slice(item);
         }
-        self.0.push(BoundValue::Bytes(list.into()));
+        self.0.push(DriverValue::Bytes(list.into()));
         self
     }
 }
 
-impl SerializeRow for BoundValues {
+impl SerializeRow for DriverValues {
     fn serialize(
         &self,
         _context: &RowSerializationContext<'_>,
@@ -68,10 +68,10 @@ impl SerializeRow for BoundValues {
         for value in &self.0 {
             let cell = writer.make_cell_writer();
             let set = match value {
-                BoundValue::Bytes(bytes) => cell.set_value(bytes),
-                BoundValue::Long(number) => cell.set_value(&number.to_be_bytes()),
-                BoundValue::Int(number) => cell.set_value(&number.to_be_bytes()),
-                BoundValue::Unset => Ok(cell.set_unset()),
+                DriverValue::Bytes(bytes) => cell.set_value(bytes),
+                DriverValue::Long(number) => cell.set_value(&number.to_be_bytes()),
+                DriverValue::Int(number) => cell.set_value(&number.to_be_bytes()),
+                DriverValue::Unset => Ok(cell.set_unset()),
             };
             set.map_err(SerializationError::new)?;
         }
@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn a_list_has_its_length_and_items_with_lengths() {
-        let values = BoundValues::default().list(&[Bytes::from_static(b"a"), Bytes::from_static(b"")]);
+        let values = DriverValues::default().list(&[Bytes::from_static(b"a"), Bytes::from_static(b"")]);
         let expected = [0, 0, 0, 2, 0, 0, 0, 1, b'a', 0, 0, 0, 0];
-        assert_eq!(values.0, [BoundValue::Bytes(Bytes::copy_from_slice(&expected))]);
+        assert_eq!(values.0, [DriverValue::Bytes(Bytes::copy_from_slice(&expected))]);
     }
 }

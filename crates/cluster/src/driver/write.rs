@@ -24,7 +24,7 @@ use super::link::{Link, level};
 use super::shape::{RowSelector, StatementShape};
 use super::table::PreparedTable;
 use super::tables::PreparedTables;
-use super::values::BoundValues;
+use super::values::DriverValues;
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
 use base::marshal;
@@ -40,7 +40,7 @@ const LATE_S: i32 = 2;
 pub(super) struct StatementStep {
     pub table: Arc<PreparedTable>,
     pub shape: StatementShape,
-    pub values: BoundValues,
+    pub values: DriverValues,
 }
 
 /// Runs mutations as statements, at one consistency level.
@@ -156,16 +156,16 @@ impl MutationWriter<'_> {
         key: &Bytes,
         super_column: Option<Bytes>,
         cell: Cell,
-    ) -> (StatementShape, BoundValues) {
-        let at = |values: BoundValues| {
+    ) -> (StatementShape, DriverValues) {
+        let at = |values: DriverValues| {
             at_column(values.bytes(key.clone()), table, super_column.as_ref(), &cell.name)
         };
         match cell.kind {
             CellKind::Increment | CellKind::Counter => {
-                (StatementShape::Add, at(BoundValues::default().long(cell.count().unwrap_or_default())))
+                (StatementShape::Add, at(DriverValues::default().long(cell.count().unwrap_or_default())))
             }
             CellKind::Live => {
-                let values = at(BoundValues::default()).bytes(cell.value.clone()).long(cell.timestamp);
+                let values = at(DriverValues::default()).bytes(cell.value.clone()).long(cell.timestamp);
                 (StatementShape::Insert { expires: false }, values)
             }
             CellKind::Expiring { ttl_s, expires_at_s } => {
@@ -174,7 +174,7 @@ impl MutationWriter<'_> {
                     return (delete_shape(table), at(timestamp_values(table, cell.timestamp)));
                 }
                 let values =
-                    at(BoundValues::default()).bytes(cell.value.clone()).long(cell.timestamp).int(left);
+                    at(DriverValues::default()).bytes(cell.value.clone()).long(cell.timestamp).int(left);
                 (StatementShape::Insert { expires: true }, values)
             }
             CellKind::Deleted { .. } => (delete_shape(table), at(timestamp_values(table, cell.timestamp))),
@@ -187,7 +187,7 @@ impl MutationWriter<'_> {
         table: &PreparedTable,
         key: &Bytes,
         range: &RangeTombstone,
-    ) -> Option<(StatementShape, BoundValues)> {
+    ) -> Option<(StatementShape, DriverValues)> {
         let mut values = deletion_values(table, range.deletion).bytes(key.clone());
         let (form, comparator, inner) = match (&range.super_column, &table.inner, table.cf.subcomparator()) {
             (Some(name), Some(form), Some(comparator)) => {
@@ -213,7 +213,7 @@ fn delete_super(
     key: &Bytes,
     name: &Bytes,
     deletion: DeletionTime,
-) -> (StatementShape, BoundValues) {
+) -> (StatementShape, DriverValues) {
     let values = deletion_values(table, deletion).bytes(key.clone()).bytes(table.outer.encode(name));
     (StatementShape::Delete { inner: false, which: RowSelector::One }, values)
 }
@@ -232,11 +232,11 @@ fn delete_shape(table: &PreparedTable) -> StatementShape {
 
 /// Appends the names of a column to values.
 pub(super) fn at_column(
-    values: BoundValues,
+    values: DriverValues,
     table: &PreparedTable,
     super_column: Option<&Bytes>,
     name: &Bytes,
-) -> BoundValues {
+) -> DriverValues {
     match &table.inner {
         Some(inner) => {
             let holder = super_column.map(|name| table.outer.encode(name)).unwrap_or_default();
@@ -247,13 +247,13 @@ pub(super) fn at_column(
 }
 
 /// Returns values that begin with the timestamp of a deletion.
-fn deletion_values(table: &PreparedTable, deletion: DeletionTime) -> BoundValues {
+fn deletion_values(table: &PreparedTable, deletion: DeletionTime) -> DriverValues {
     timestamp_values(table, deletion.marked_for_delete_at)
 }
 
 /// Returns values that begin with a timestamp. Statements on counters have none.
-fn timestamp_values(table: &PreparedTable, timestamp: i64) -> BoundValues {
-    if table.is_counter { BoundValues::default() } else { BoundValues::default().long(timestamp) }
+fn timestamp_values(table: &PreparedTable, timestamp: i64) -> DriverValues {
+    if table.is_counter { DriverValues::default() } else { DriverValues::default().long(timestamp) }
 }
 
 #[cfg(test)]

@@ -245,7 +245,7 @@ fn labels_of(slot: &RequestSlot) -> Vec<&'static str> {
 
 /// Returns the outcomes of a method: all right, and those that it had.
 fn outcomes(slot: &RequestSlot, totals: &MethodTotals) -> Vec<MetricSample> {
-    let counted = RequestOutcome::ALL.into_iter().zip(totals.outcomes);
+    let counted = RequestOutcome::ALL.iter().copied().zip(totals.outcomes);
     let shown = counted.filter(|(outcome, count)| *count > 0 || *outcome == RequestOutcome::Ok);
     shown.map(|(outcome, count)| labelled([labels_of(slot), vec![outcome.label()]].concat(), count)).collect()
 }

@@ -22,7 +22,7 @@ fn not_without_authorizer(desk: &AccessRequest<'_>, operation: &str) -> Result<(
 
 /// Returns the permissions with a name. `ALL` is the permissions that apply to the resource.
 fn named(name: &str, resource: Option<&Resource>) -> Result<PermissionSet, CqlError> {
-    let applicable = resource.map_or_else(|| Permission::ALL.into_iter().collect(), Resource::applicable);
+    let applicable = resource.map_or_else(|| Permission::ALL.iter().copied().collect(), Resource::applicable);
     if name == "ALL" {
         return Ok(applicable);
     }

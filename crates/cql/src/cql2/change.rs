@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::lookup::{Family, check_name};
 use super::outcome::Cql2Outcome;
-use super::values::Values;
+use super::values::Cql2Values;
 use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::compat::features::ConsistencyLevel;
@@ -18,7 +18,7 @@ use db::{
 pub(super) async fn run(
     state: &QueryState<'_>,
     changes: &Changes2,
-    values: Values<'_>,
+    values: Cql2Values<'_>,
 ) -> Result<Cql2Outcome, CqlError> {
     check_batch(changes)?;
     let now = state.database.next_micros();
@@ -28,7 +28,7 @@ pub(super) async fn run(
         let family = Family::find(state, &change.table)?;
         state.check(Access::Write { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
         let timestamp = change.using.timestamp.or(changes.using.timestamp).unwrap_or(now);
-        let writer = Writer { family: &family, change, values, timestamp };
+        let writer = Cql2Writer { family: &family, change, values, timestamp };
         let rows = writer.rows()?;
         match batches.iter_mut().find(|(keyspace, _)| *keyspace == family.cf.keyspace) {
             Some((_, batch)) => batch.extend(rows),
@@ -63,14 +63,14 @@ fn check_batch(changes: &Changes2) -> Result<(), CqlError> {
     Ok(())
 }
 
-struct Writer<'a> {
+struct Cql2Writer<'a> {
     family: &'a Family<'a>,
     change: &'a Change2,
-    values: Values<'a>,
+    values: Cql2Values<'a>,
     timestamp: i64,
 }
 
-impl Writer<'_> {
+impl Cql2Writer<'_> {
     fn rows(&self) -> Result<Vec<RowBatch>, CqlError> {
         let alias = self.family.key_alias();
         if !self.change.key_name.as_ref().is_some_and(|name| name.is_key(&alias)) {

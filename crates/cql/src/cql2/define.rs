@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::lookup::{Family, keyspace_of};
 use super::outcome::Cql2Outcome;
 use super::properties;
-use super::values::Values;
+use super::values::Cql2Values;
 use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::compat::texts;
@@ -55,7 +55,7 @@ pub(super) async fn create_index(
     name: Option<&str>,
     table: &TableName,
     column: &Term2,
-    values: Values<'_>,
+    values: Cql2Values<'_>,
 ) -> Result<Cql2Outcome, CqlError> {
     let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
     if state.database.catalog().column_family(keyspace, &table.name).is_none() {

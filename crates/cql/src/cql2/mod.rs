@@ -12,7 +12,7 @@ mod values;
 
 pub use outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
 pub use properties::request_of;
-use values::Values;
+use values::Cql2Values;
 
 use super::journal_arguments::note_query;
 use super::system::{is_system, system_view};
@@ -74,7 +74,7 @@ pub fn run<'a>(
         let keyspace = target.keyspace.as_deref().or(state.keyspace).unwrap_or_default();
         let view = system_view(state, keyspace.as_bytes());
         let state = &QueryState { database: view.as_ref().unwrap_or(state.database), ..*state };
-        let values = Values { bound: values, state };
+        let values = Cql2Values { bound: values, state };
         match &prepared.statement {
             Statement2::Select(select) => {
                 meter::within(Some(RequestKind::Range), select::run(state, select, values)).await

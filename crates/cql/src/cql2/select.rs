@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::lookup::{Family, check_name, short_name};
 use super::outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
-use super::values::Values;
+use super::values::Cql2Values;
 use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::model::{Cell, Row, RowColumns};
@@ -48,7 +48,7 @@ impl Where {
 pub(super) async fn run(
     state: &QueryState<'_>,
     select: &Select2,
-    values: Values<'_>,
+    values: Cql2Values<'_>,
 ) -> Result<Cql2Outcome, CqlError> {
     let family = Family::find(state, &select.table)?;
     state.check(Access::Read { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
@@ -87,7 +87,7 @@ struct Select2Reader<'a> {
     state: &'a QueryState<'a>,
     family: &'a Family<'a>,
     select: &'a Select2,
-    values: Values<'a>,
+    values: Cql2Values<'a>,
 }
 
 impl Select2Reader<'_> {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::lookup::{Family, keyspace_of};
 use super::outcome::Cql2Outcome;
 use super::properties;
-use super::values::Values;
+use super::values::Cql2Values;
 use crate::error::invalid;
 use crate::{CqlError, QueryState};
 use base::compat::texts;
@@ -47,7 +47,7 @@ pub(super) async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Res
     let comparator = comparator.as_deref().unwrap_or(&BytesType);
     for (name, class, is_key) in &create.columns {
         if !is_key {
-            let name = Values::none(state).bytes(name, comparator)?;
+            let name = Cql2Values::none(state).bytes(name, comparator)?;
             request.columns.push(column(name, properties::class_of(state, class)?));
         }
     }
@@ -78,7 +78,7 @@ pub(super) async fn alter(
     let family = Family::find_to_change(state, table)?;
     state.check(Access::UpdateFamily { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
     let mut request = properties::request_of(&family.cf);
-    let name_of = |term: &Term2| Values::none(state).bytes(term, family.comparator());
+    let name_of = |term: &Term2| Cql2Values::none(state).bytes(term, family.comparator());
     let not_found = |term: &Term2| {
         let Term2::Text(name) = term else { return CqlError::invalid("a name cannot be bound here") };
         CqlError::invalid(format!("Column {name} was not found in table {}", family.cf.name))

@@ -9,15 +9,15 @@ use cql_syntax::cql2::Term2;
 
 /// The context that terms need to become bytes: the values of a statement's markers, and the session's state.
 #[derive(Clone, Copy)]
-pub(super) struct Values<'a> {
+pub(super) struct Cql2Values<'a> {
     pub bound: &'a [Bytes],
     pub state: &'a QueryState<'a>,
 }
 
-impl<'a> Values<'a> {
+impl<'a> Cql2Values<'a> {
     /// Returns the values of a statement that cannot have markers.
-    pub(super) fn none(state: &'a QueryState<'a>) -> Values<'a> {
-        Values { bound: &[], state }
+    pub(super) fn none(state: &'a QueryState<'a>) -> Cql2Values<'a> {
+        Cql2Values { bound: &[], state }
     }
 
     /// Returns a term's bytes in a type.

@@ -3,7 +3,7 @@
 use super::text::{column_type, map, quoted};
 use crate::QueryState;
 use crate::define::{column_family, in_old_words};
-use crate::system::{TableOptions, VIRTUAL, table_id};
+use crate::system::{ElementOptions, VIRTUAL, table_id};
 use crate::values::TypeScope;
 use base::compat::features::ReportedVersion;
 use base::schema::{CfDef, ColumnKind, KeyspaceDef, Layout, TableColumn, TableDef, name_text};
@@ -114,16 +114,16 @@ fn statement(name: &str, columns: &str, properties: &[String]) -> String {
 
 fn options(reported: &ReportedVersion, cf: &CfDef) -> Options {
     if reported.has_properties_of_3_0() {
-        return newer_options(&TableOptions::of(cf));
+        return newer_options(&ElementOptions::of(cf));
     }
-    older_options(&TableOptions::of_2_1(cf))
+    older_options(&ElementOptions::of_2_1(cf))
 }
 
 type Options = Vec<(&'static str, String)>;
 
 /// Returns the options as 4.0 prints them. 4.0 has no read repair chances; they are only printed if a client has set
 /// them.
-fn newer_options(options: &TableOptions) -> Options {
+fn newer_options(options: &ElementOptions) -> Options {
     let mut all: Options = vec![
         ("additional_write_policy", "'99p'".to_owned()),
         ("bloom_filter_fp_chance", format!("{:?}", options.bloom_filter_fp_chance)),
@@ -154,7 +154,7 @@ fn newer_options(options: &TableOptions) -> Options {
 }
 
 /// Returns the options as cqlsh of 2.1 prints them.
-fn older_options(options: &TableOptions) -> Options {
+fn older_options(options: &ElementOptions) -> Options {
     let chance = |set: Option<f64>, default: f64| format!("{:?}", set.unwrap_or(default));
     vec![
         ("bloom_filter_fp_chance", format!("{:?}", options.bloom_filter_fp_chance)),

@@ -17,7 +17,7 @@ use cql_syntax::{Operator, Relation, operator_text};
 
 /// The restriction on one partition key column.
 #[derive(Debug)]
-enum Part {
+enum KeyPart {
     Eq(TypedTerm),
     In(Box<Operands>),
 }
@@ -25,7 +25,7 @@ enum Part {
 /// The restrictions on the columns of the primary key.
 #[derive(Debug)]
 pub(super) struct Keys {
-    partition: Vec<Option<Part>>,
+    partition: Vec<Option<KeyPart>>,
     clustering: Vec<Option<TypedTerm>>,
     /// Whether any column of the partition key may have an IN.
     has_in_anywhere: bool,
@@ -55,15 +55,15 @@ impl Keys {
 
     /// Sets the value of a primary key column.
     pub(super) fn set(&mut self, column: &TableColumn, value: TypedTerm) -> Result<(), CqlError> {
-        self.put(column, Part::Eq(value))
+        self.put(column, KeyPart::Eq(value))
     }
 
-    fn put(&mut self, column: &TableColumn, part: Part) -> Result<(), CqlError> {
+    fn put(&mut self, column: &TableColumn, part: KeyPart) -> Result<(), CqlError> {
         let is_new = match (column.kind, part) {
             (ColumnKind::PartitionKey, part) => {
                 self.partition.get_mut(column.position).is_some_and(|place| place.replace(part).is_none())
             }
-            (_, Part::Eq(value)) => {
+            (_, KeyPart::Eq(value)) => {
                 self.clustering.get_mut(column.position).is_some_and(|place| place.replace(value).is_none())
             }
             _ => false,
@@ -106,11 +106,11 @@ impl Keys {
             }
             let part = match relation {
                 Relation::Column { value, operator: Operator::Eq, element: None, .. } => {
-                    Part::Eq(terms.of_column(value, column)?)
+                    KeyPart::Eq(terms.of_column(value, column)?)
                 }
                 Relation::In { values, .. } if column.kind == ColumnKind::PartitionKey => {
                     let spec = terms.spec(column.name.clone(), column.cql_type.clone());
-                    Part::In(Box::new(Operands::of_column(values, &spec, &terms.scope, terms.markers)?))
+                    KeyPart::In(Box::new(Operands::of_column(values, &spec, &terms.scope, terms.markers)?))
                 }
                 _ => {
                     let operator = operator_word(operator, terms.scope.release);
@@ -128,8 +128,8 @@ impl Keys {
         for (at, (column, part)) in def.partition_key.iter().zip(&self.partition).enumerate() {
             let Some(part) = part else { return Err(missing(column)) };
             let values = match part {
-                Part::Eq(term) => vec![key_value(term, column, bound)?],
-                Part::In(operands) => present(operands.column_values(bound)?, |_| null_in_key(column))?,
+                KeyPart::Eq(term) => vec![key_value(term, column, bound)?],
+                KeyPart::In(operands) => present(operands.column_values(bound)?, |_| null_in_key(column))?,
             };
             let may_be_several = self.has_in_anywhere || at + 1 == def.partition_key.len();
             if values.len() != 1 && !may_be_several {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 pub use kept::{RemotePrepared, RemoteStatements};
-use statement::{RemoteStatement, Route};
+use statement::{RemoteStatement, StatementRoute};
 use values::{column, result, sent_form};
 
 use super::{CqlError, Execution, Outcome, QueryOptions, QueryState, access};
@@ -35,8 +35,8 @@ pub fn query<'a>(
         let statement = RemoteStatement::read(text, state.keyspace)?;
         check(state, remote, &statement).await?;
         match &statement.route {
-            Route::LocalStatement(_) => run_here(state, remote, &statement).await,
-            Route::There { sent, is_paged } => {
+            StatementRoute::LocalStatement(_) => run_here(state, remote, &statement).await,
+            StatementRoute::There { sent, is_paged } => {
                 let outcome = remote.query(sent, levels(options, *is_paged)).await;
                 result(outcome.map_err(db::Error::from)?, &statement, state)
             }
@@ -63,8 +63,8 @@ pub fn prepare<'a>(
         let statement = RemoteStatement::read(text, state.keyspace)?;
         check(state, remote, &statement).await?;
         let markers = match &statement.route {
-            Route::LocalStatement(_) => Vec::new(),
-            Route::There { sent, .. } => remote.prepare(sent).await.map_err(db::Error::from)?,
+            StatementRoute::LocalStatement(_) => Vec::new(),
+            StatementRoute::There { sent, .. } => remote.prepare(sent).await.map_err(db::Error::from)?,
         };
         let markers = markers.into_iter().map(|marker| column(marker, state.behaviour.release)).collect();
         let keyspace = state.keyspace.map(str::to_owned);
@@ -90,8 +90,8 @@ pub fn execute_prepared<'a>(
             return invalid(texts::wrong_bound_count(state.behaviour, markers, values));
         }
         match &prepared.statement.route {
-            Route::LocalStatement(_) => run_here(state, remote, &prepared.statement).await,
-            Route::There { sent, is_paged } => {
+            StatementRoute::LocalStatement(_) => run_here(state, remote, &prepared.statement).await,
+            StatementRoute::There { sent, is_paged } => {
                 let values = bound(prepared, options)?;
                 let outcome = remote.execute(sent, &values, levels(options, *is_paged)).await;
                 result(outcome.map_err(db::Error::from)?, &prepared.statement, state)
@@ -133,14 +133,14 @@ async fn run_here(
     statement: &RemoteStatement,
 ) -> Result<Outcome, CqlError> {
     match &statement.route {
-        Route::LocalStatement(statement::LocalStatement::Use(keyspace)) => {
+        StatementRoute::LocalStatement(statement::LocalStatement::Use(keyspace)) => {
             check_keyspace(state, remote, keyspace).await?;
             Ok(Outcome::Keyspace(keyspace.clone()))
         }
-        Route::LocalStatement(statement::LocalStatement::Access(statement)) => {
+        StatementRoute::LocalStatement(statement::LocalStatement::Access(statement)) => {
             access::run(state, statement).await
         }
-        Route::There { .. } => Ok(Outcome::Void),
+        StatementRoute::There { .. } => Ok(Outcome::Void),
     }
 }
 

@@ -14,14 +14,14 @@ use cql_syntax::{
 pub(super) struct RemoteStatement {
     /// The text of the client.
     pub text: String,
-    pub route: Route,
+    pub route: StatementRoute,
     /// The parsed statement; `None` if only the cluster can parse it.
     pub read: Option<Statement>,
     is_definition: bool,
 }
 
 #[derive(Debug)]
-pub(super) enum Route {
+pub(super) enum StatementRoute {
     LocalStatement(LocalStatement),
     There {
         /// The text with a keyspace before every name.
@@ -63,14 +63,17 @@ impl RemoteStatement {
             Err(why) => return RemoteStatement::foreign(text, why.into()),
         };
         let route = match &parsed.statement {
-            Statement::Use(name) => Route::LocalStatement(LocalStatement::Use(name.clone())),
-            Statement::Access(statement) => Route::LocalStatement(LocalStatement::Access(statement.clone())),
+            Statement::Use(name) => StatementRoute::LocalStatement(LocalStatement::Use(name.clone())),
+            Statement::Access(statement) => {
+                StatementRoute::LocalStatement(LocalStatement::Access(statement.clone()))
+            }
             statement => {
                 let is_paged = !matches!(statement, Statement::Select(select) if is_whole(select));
-                Route::There { sent: qualified(text, &parsed, keyspace), is_paged }
+                StatementRoute::There { sent: qualified(text, &parsed, keyspace), is_paged }
             }
         };
-        let is_definition = !matches!(route, Route::LocalStatement(_)) && begins_as_definition(text)?;
+        let is_definition =
+            !matches!(route, StatementRoute::LocalStatement(_)) && begins_as_definition(text)?;
         Ok(RemoteStatement { text: text.to_owned(), route, read: Some(parsed.statement), is_definition })
     }
 
@@ -131,7 +134,7 @@ impl RemoteStatement {
         if !is_of_data && !is_definition {
             return Err(why);
         }
-        let route = Route::There { sent: text.to_owned(), is_paged: true };
+        let route = StatementRoute::There { sent: text.to_owned(), is_paged: true };
         Ok(RemoteStatement { text: text.to_owned(), route, read: None, is_definition })
     }
 }
@@ -181,8 +184,8 @@ mod tests {
 
     fn sent(text: &str) -> String {
         match RemoteStatement::read(text, Some("Ks")).unwrap().route {
-            Route::There { sent, .. } => sent,
-            Route::LocalStatement(here) => unreachable!("{here:?}"),
+            StatementRoute::There { sent, .. } => sent,
+            StatementRoute::LocalStatement(here) => unreachable!("{here:?}"),
         }
     }
 
@@ -217,7 +220,7 @@ mod tests {
             assert_eq!(sent(text), expected);
         }
         let none = RemoteStatement::read("SELECT a FROM t", None).unwrap();
-        assert!(matches!(none.route, Route::There { sent, .. } if sent == "SELECT a FROM t"));
+        assert!(matches!(none.route, StatementRoute::There { sent, .. } if sent == "SELECT a FROM t"));
     }
 
     #[test]
@@ -251,7 +254,10 @@ mod tests {
             let read = RemoteStatement::read(text, Some("ks")).unwrap();
             let first = text.split(' ').next();
             assert_eq!((Some(read.target().kind), read.only_reads()), (first, first == Some("SELECT")));
-            assert!(read.read.is_none() && matches!(read.route, Route::There { sent, .. } if sent == text));
+            assert!(
+                read.read.is_none()
+                    && matches!(read.route, StatementRoute::There { sent, .. } if sent == text)
+            );
         }
     }
 
@@ -265,7 +271,7 @@ mod tests {
             "LIST USERS",
         ] {
             let read = RemoteStatement::read(text, None).unwrap();
-            assert!(matches!(read.route, Route::LocalStatement(_)), "{text}");
+            assert!(matches!(read.route, StatementRoute::LocalStatement(_)), "{text}");
         }
         for text in [
             "USE 'ks'",
@@ -286,8 +292,8 @@ mod tests {
     #[test]
     fn several_ordered_partitions_are_not_paged() {
         let is_paged = |text: &str| match RemoteStatement::read(text, None).unwrap().route {
-            Route::There { is_paged, .. } => is_paged,
-            Route::LocalStatement(_) => unreachable!(),
+            StatementRoute::There { is_paged, .. } => is_paged,
+            StatementRoute::LocalStatement(_) => unreachable!(),
         };
         assert!(!is_paged("SELECT a FROM t WHERE k IN (1, 2) ORDER BY c"));
         assert!(is_paged("SELECT a FROM t WHERE k = 1 ORDER BY c") && is_paged("SELECT a FROM t"));

@@ -9,14 +9,14 @@ use super::result_rows::memory_of;
 use super::rows::TableRow;
 use super::selection::Projection;
 use crate::CqlError;
-use crate::values::Tally;
+use crate::values::AggregateTally;
 
 /// The state of one group.
 #[derive(Debug)]
 struct Group {
     /// The first row: columns outside of aggregates have its values.
     first: TableRow,
-    tallies: Vec<Tally>,
+    tallies: Vec<AggregateTally>,
 }
 
 impl Group {
@@ -59,7 +59,7 @@ impl Groups {
         }
         let group = self.current.get_or_insert_with(|| Group {
             first: row.clone(),
-            tallies: vec![Tally::default(); projection.aggregates.len()],
+            tallies: vec![AggregateTally::default(); projection.aggregates.len()],
         });
         projection.tally(&mut group.tallies, row, bound, now_s)
     }
@@ -80,7 +80,7 @@ impl Groups {
         now_s: i32,
     ) -> Result<(), CqlError> {
         if projection.group_by.is_none() {
-            let tallies = vec![Tally::default(); projection.aggregates.len()];
+            let tallies = vec![AggregateTally::default(); projection.aggregates.len()];
             self.current.get_or_insert_with(|| Group { first: no_row(), tallies });
         }
         self.close(projection, bound, now_s)

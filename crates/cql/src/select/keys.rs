@@ -20,7 +20,7 @@ use db::RingOrder;
 
 /// A range of the ring: the bounds for the store, and the exact token limits that are checked afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RingRange {
+pub(super) struct ScannedRange {
     pub bounds: Bounds,
     pub from: Option<TokenEnd>,
     pub to: Option<TokenEnd>,
@@ -47,10 +47,10 @@ fn token_of(operand: &Operand, bound: BoundValues<'_>) -> Result<Vec<u8>, CqlErr
     token_of_value(&**bound.database.partitioner(), &value)
 }
 
-impl RingRange {
-    pub(super) fn all() -> RingRange {
+impl ScannedRange {
+    pub(super) fn all() -> ScannedRange {
         let bounds = Bounds::Keys { start: Bytes::new(), end: Bytes::new() };
-        RingRange { bounds, from: None, to: None }
+        ScannedRange { bounds, from: None, to: None }
     }
 
     pub(super) fn holds(&self, token: &[u8]) -> bool {
@@ -78,7 +78,7 @@ pub(super) enum Partitions {
     /// Single partitions, in this order.
     Keys(Vec<Bytes>),
     /// A scan. `None`: the range is empty.
-    Range(Option<RingRange>),
+    Range(Option<ScannedRange>),
 }
 
 impl Partitions {
@@ -110,7 +110,7 @@ pub(super) fn partitions(
         return Ok(Partitions::Keys(keys));
     }
     if restrictions.is_key_range {
-        return Ok(Partitions::Range(Some(RingRange::all())));
+        return Ok(Partitions::Range(Some(ScannedRange::all())));
     }
     keys(target, restrictions, bound, behaviour.release, are_read).map(Partitions::Keys)
 }
@@ -159,7 +159,7 @@ fn token_range(
     restriction: &Restriction,
     bound: BoundValues<'_>,
     behaviour: &Behaviour,
-) -> Result<Option<RingRange>, CqlError> {
+) -> Result<Option<ScannedRange>, CqlError> {
     let partitioner = bound.database.partitioner();
     let minimum = partitioner.minimum_token(behaviour.release);
     let (from, to) = match &restriction.asked {
@@ -201,5 +201,5 @@ fn token_range(
             },
         },
     };
-    Ok(Some(RingRange { bounds, from, to }))
+    Ok(Some(ScannedRange { bounds, from, to }))
 }

@@ -32,7 +32,7 @@ pub(super) struct FirstPage {
 }
 
 /// A partition while it is being read.
-struct Partition {
+struct OpenPartition {
     key: Bytes,
     key_parts: Arc<[Bytes]>,
     statics: Option<Arc<Columns>>,
@@ -85,8 +85,14 @@ impl Walk<'_> {
         let Some(parts) = row_key_parts(&key, self.source.columns.def.partition_key.len()) else {
             return Ok(());
         };
-        let mut partition =
-            Partition { key, key_parts: parts.into(), statics: None, has_rows: false, first_page, resume };
+        let mut partition = OpenPartition {
+            key,
+            key_parts: parts.into(),
+            statics: None,
+            has_rows: false,
+            first_page,
+            resume,
+        };
         if !self.slices.needs_statics {
             partition.statics = Some(Arc::new(self.source.columns.blank()));
         } else if !self.reads_statics_along() || partition.resume.is_some() {
@@ -136,7 +142,7 @@ impl Walk<'_> {
         Ok(grouping.statics.unwrap_or_default())
     }
 
-    async fn names(&mut self, partition: &mut Partition, names: Vec<Bytes>) -> Result<(), CqlError> {
+    async fn names(&mut self, partition: &mut OpenPartition, names: Vec<Bytes>) -> Result<(), CqlError> {
         let before = meter::mark();
         let columns = match partition.first_page.take() {
             Some(first) => first.columns,
@@ -154,7 +160,11 @@ impl Walk<'_> {
         }
     }
 
-    async fn slices(&mut self, partition: &mut Partition, slices: Arc<CellSlices>) -> Result<(), CqlError> {
+    async fn slices(
+        &mut self,
+        partition: &mut OpenPartition,
+        slices: Arc<CellSlices>,
+    ) -> Result<(), CqlError> {
         let mut grouping =
             Grouping::new(self.source.columns, self.slices.is_reversed, partition.statics.is_none());
         for at in 0..slices.len() {
@@ -186,7 +196,7 @@ impl Walk<'_> {
     /// Reads one slice. Returns whether enough rows have been read.
     async fn slice(
         &mut self,
-        partition: &mut Partition,
+        partition: &mut OpenPartition,
         grouping: &mut Grouping<'_>,
         mut cursor: SliceCursor,
     ) -> Result<bool, CqlError> {
@@ -240,7 +250,7 @@ impl Walk<'_> {
 
     fn take_in_slice(
         &mut self,
-        partition: &mut Partition,
+        partition: &mut OpenPartition,
         grouping: &mut Grouping<'_>,
         row: Grouped,
     ) -> Result<bool, CqlError> {
@@ -253,7 +263,7 @@ impl Walk<'_> {
 
     async fn supers(
         &mut self,
-        partition: &mut Partition,
+        partition: &mut OpenPartition,
         mut slices: Vec<SuperSlice>,
     ) -> Result<(), CqlError> {
         if self.slices.is_reversed {
@@ -280,7 +290,7 @@ impl Walk<'_> {
     /// Reads the cells of one super column. Each cell is a row.
     async fn in_super(
         &mut self,
-        partition: &mut Partition,
+        partition: &mut OpenPartition,
         name: Bytes,
         mut cursor: SliceCursor,
     ) -> Result<bool, CqlError> {
@@ -323,7 +333,7 @@ impl Walk<'_> {
     /// Reads super columns, each of them whole.
     async fn over_supers(
         &mut self,
-        partition: &mut Partition,
+        partition: &mut OpenPartition,
         mut cursor: SliceCursor,
     ) -> Result<bool, CqlError> {
         if let Some(position) = partition.resume.clone() {
@@ -376,7 +386,7 @@ impl Walk<'_> {
     }
 
     /// Drops the cells of a super column that an earlier page has returned.
-    fn drop_until(&self, partition: &Partition, column: &mut SuperColumn) {
+    fn drop_until(&self, partition: &OpenPartition, column: &mut SuperColumn) {
         let Some(position) = &partition.resume else { return };
         if column.name != position.super_column {
             return;
@@ -388,7 +398,7 @@ impl Walk<'_> {
         }
     }
 
-    fn take_super(&mut self, partition: &mut Partition, column: SuperColumn) -> Result<bool, CqlError> {
+    fn take_super(&mut self, partition: &mut OpenPartition, column: SuperColumn) -> Result<bool, CqlError> {
         let name = column.name.clone();
         for row in Grouping::new(self.source.columns, false, false).of_super(column) {
             if self.take_grouped(partition, row, Some(name.clone()))? {
@@ -401,7 +411,7 @@ impl Walk<'_> {
     /// Takes a row. Returns whether enough rows have been read.
     fn take_grouped(
         &mut self,
-        partition: &mut Partition,
+        partition: &mut OpenPartition,
         row: Grouped,
         super_column: Option<Bytes>,
     ) -> Result<bool, CqlError> {
@@ -429,7 +439,7 @@ impl Walk<'_> {
 
     fn take(
         &mut self,
-        partition: &Partition,
+        partition: &OpenPartition,
         clustering: Clustering,
         columns: Columns,
         position: Option<CellPosition>,

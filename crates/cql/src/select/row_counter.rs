@@ -33,6 +33,7 @@ impl RowCounter {
 
     /// Returns the number of rows that may still be taken.
     pub(super) fn left(&self) -> usize {
+        debug_assert!(self.before <= self.taken, "rows would be counted that were not taken");
         self.limit - self.limit.min(self.taken - self.before)
     }
 
@@ -51,6 +52,11 @@ impl RowCounter {
     }
 
     pub(super) fn take(&mut self, key: &Bytes, position: Option<CellPosition>) {
+        debug_assert!(!self.is_full(), "a row beyond the limit would be in the result");
+        debug_assert!(
+            !self.is_partition_full(key),
+            "a row beyond the limit of its partition would be in the result"
+        );
         self.taken += 1;
         self.of_partition = match self.of_partition.take() {
             Some((of, count)) if of == *key => Some((of, count + 1)),

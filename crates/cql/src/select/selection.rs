@@ -11,7 +11,7 @@ use super::rows::{CellColumns, ColumnCells, TableRow, ValuePlace};
 use crate::error::invalid;
 use crate::json::{column_key, to_json};
 use crate::limits::{SELECTED_COLUMNS_MAX, TABLE_TYPES_TEXT_BYTES_MAX};
-use crate::values::{Aggregate, Function, ResolvedFunction, Tally, find_function};
+use crate::values::{Aggregate, AggregateTally, Function, ResolvedFunction, find_function};
 use crate::{ColumnSpec, CqlError, QueryState, Table, TypesOf};
 use base::compat::Behaviour;
 use base::marshal::{
@@ -217,7 +217,7 @@ impl Projection {
     /// Adds a row to the aggregates.
     pub(super) fn tally(
         &self,
-        tallies: &mut [Tally],
+        tallies: &mut [AggregateTally],
         row: &TableRow,
         bound: BoundValues<'_>,
         now_s: i32,
@@ -238,7 +238,7 @@ impl Projection {
     pub(super) fn grouped(
         &self,
         first: &TableRow,
-        tallies: Vec<Tally>,
+        tallies: Vec<AggregateTally>,
         bound: BoundValues<'_>,
         now_s: i32,
     ) -> Result<Vec<Option<Bytes>>, CqlError> {

@@ -51,6 +51,7 @@ impl SliceCursor {
     /// Moves the start behind the last name of a page. Returns false if nothing follows.
     pub(super) fn turns_page(&mut self, last: Option<Bytes>, is_last: bool) -> bool {
         let Some(last) = last.filter(|_| !is_last) else { return false };
+        debug_assert!(self.skips[0].as_ref() != Some(&last), "the same page would be read for ever");
         self.from = last.clone();
         self.skips[0] = Some(last);
         true

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::bounds::CellReads;
 use super::cell_source::CellSource;
 use super::filter::RowFilter;
-use super::keys::{Partitions, RingRange};
+use super::keys::{Partitions, ScannedRange};
 use super::paging::{CellPosition, PagingState};
 use super::partition::FirstPage;
 use super::result_rows::ResultRows;
@@ -131,7 +131,7 @@ impl Walk<'_> {
         }
     }
 
-    async fn range(&mut self, range: RingRange, resume: Option<PagingState>) -> Result<(), CqlError> {
+    async fn range(&mut self, range: ScannedRange, resume: Option<PagingState>) -> Result<(), CqlError> {
         let ring = self.source.state.database.ring_order();
         let mut bounds = range.bounds.clone();
         let mut seen: Option<Bytes> = None;
@@ -161,6 +161,7 @@ impl Walk<'_> {
                 .ranges()
                 .scan_cells(&self.source.cf, bounds.clone(), max_rows, predicate)
                 .await?;
+            debug_assert!(page.len() <= max_rows, "rows after these would be taken for read");
             let mut counted = before.request.since();
             let is_last = page.len() < max_rows;
             let last = page.last().map(|row| row.key.clone());
@@ -219,7 +220,7 @@ impl Walk<'_> {
 
     async fn by_index(
         &mut self,
-        range: RingRange,
+        range: ScannedRange,
         index: ByIndex,
         resume: Option<PagingState>,
     ) -> Result<(), CqlError> {
@@ -237,6 +238,7 @@ impl Walk<'_> {
             let keys = reads
                 .indexed_keys(&self.source.cf, column, value, after.as_ref(), PARTITIONS_PER_PAGE)
                 .await?;
+            debug_assert!(keys.len() <= PARTITIONS_PER_PAGE, "keys after these would be taken for read");
             let is_last = keys.len() < PARTITIONS_PER_PAGE;
             for key in &keys {
                 if self.counter.is_full() {

@@ -65,7 +65,7 @@ pub(crate) fn index_target(column: &TableColumn, options: &mut BTreeMap<String, 
 
 /// The options of a table, with their names in 4.0.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct TableOptions {
+pub(crate) struct ElementOptions {
     /// The share of lookups of missing keys that read an SSTable anyway, from 0 to 1.
     pub bloom_filter_fp_chance: f64,
     /// `keys` and `rows_per_partition`: ALL, NONE or a number.
@@ -94,9 +94,9 @@ pub(crate) struct TableOptions {
     pub speculative_retry: String,
 }
 
-impl TableOptions {
+impl ElementOptions {
     /// Returns the options of a column family, with the defaults of 4.0 for those that no client has set.
-    pub(crate) fn of(cf: &CfDef) -> TableOptions {
+    pub(crate) fn of(cf: &CfDef) -> ElementOptions {
         let double = |name: &str| match cf.settings.get(name) {
             Some(Setting::Double(number)) => Some(*number),
             _ => None,
@@ -104,7 +104,7 @@ impl TableOptions {
         let compaction = compaction(cf);
         let settings = ShownSettings::of(cf);
         let is_leveled = compaction["class"].ends_with("LeveledCompactionStrategy");
-        TableOptions {
+        ElementOptions {
             bloom_filter_fp_chance: double("bloom_filter_fp_chance").unwrap_or(if is_leveled {
                 0.1
             } else {
@@ -126,17 +126,17 @@ impl TableOptions {
     }
 }
 
-impl TableOptions {
+impl ElementOptions {
     /// Returns the same options with the values of 2.1.
-    pub(crate) fn of_2_1(cf: &CfDef) -> TableOptions {
+    pub(crate) fn of_2_1(cf: &CfDef) -> ElementOptions {
         let speculative_retry = match cf.settings.get("speculative_retry") {
             None if cf.table.is_some() => "99.0PERCENTILE".to_owned(),
             _ => ShownSettings::of(cf).text("speculative_retry"),
         };
-        TableOptions {
+        ElementOptions {
             compression: ShownSettings::of(cf).options("compression_options"),
             speculative_retry,
-            ..TableOptions::of(cf)
+            ..ElementOptions::of(cf)
         }
     }
 }
@@ -193,14 +193,14 @@ mod tests {
     #[test]
     fn options_have_the_names_of_newer_releases() {
         let mut cf = CfDef::new("k", "t");
-        let options = TableOptions::of(&cf);
+        let options = ElementOptions::of(&cf);
         assert_eq!(options.compression["chunk_length_in_kb"], "16");
         assert_eq!((options.bloom_filter_fp_chance, &*options.speculative_retry), (0.01, "NEVER"));
         cf.settings
             .insert("compression_options".to_owned(), Setting::Map(map([("sstable_compression", "")])));
         cf.settings.insert("speculative_retry".to_owned(), Setting::Text("95.5PERCENTILE".to_owned()));
         cf.settings.insert("caching".to_owned(), Setting::Text("ALL".to_owned()));
-        let options = TableOptions::of(&cf);
+        let options = ElementOptions::of(&cf);
         assert_eq!(options.compression, map([("enabled", "false")]));
         assert_eq!(options.speculative_retry, "95.5p");
         assert_eq!(options.caching, map([("keys", "ALL"), ("rows_per_partition", "100")]));

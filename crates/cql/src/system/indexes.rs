@@ -1,11 +1,11 @@
 //! The table of built indexes, `system."IndexInfo"`.
 
-use super::row::Row;
+use super::row::RowBuilder;
 use super::{RequestedTables, for_each_keyspace};
 use crate::QueryState;
 
 /// Returns the built indexes. In releases before 3.0 their names begin with the table.
-pub(super) fn built(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn built(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
     let has_table = state.reported.names_tables_of_indexes();
     for_each_keyspace(state, wanted, |keyspace| {
@@ -16,7 +16,7 @@ pub(super) fn built(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row
                     continue;
                 };
                 let name = if has_table { format!("{}.{name}", cf.name) } else { name.clone() };
-                rows.push(Row::default().text("table_name", &*keyspace.name).text("index_name", name));
+                rows.push(RowBuilder::default().text("table_name", &*keyspace.name).text("index_name", name));
             }
         }
     });

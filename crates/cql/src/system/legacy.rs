@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::element::{replication, table_id};
-use super::row::Row;
+use super::row::RowBuilder;
 use super::shown::ShownSettings;
 use super::{RequestedTables, for_each_keyspace, for_each_table};
 use crate::QueryState;
@@ -25,11 +25,11 @@ fn options_text(options: &BTreeMap<String, String>) -> String {
     format!("{{{}}}", pairs.join(","))
 }
 
-pub(super) fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
     for_each_keyspace(state, wanted, |keyspace| {
         let (class, options) = replication(keyspace);
-        let row = Row::default()
+        let row = RowBuilder::default()
             .text("keyspace_name", &*keyspace.name)
             .text("name", &*keyspace.name)
             .boolean("durable_writes", keyspace.durable_writes)
@@ -49,7 +49,7 @@ fn caching(settings: ShownSettings<'_>, reported: &ReportedVersion) -> String {
     format!("{{\"keys\":\"{keys}\", \"rows_per_partition\":\"{rows}\"}}")
 }
 
-pub(super) fn families(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn families(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| rows.push(family(cf, def, state)));
     rows
@@ -60,7 +60,7 @@ fn is_of_cql(cf: &CfDef) -> bool {
     cf.table.is_some() || cf.key_alias.is_some() || !cf.names.is_default()
 }
 
-fn family(cf: &CfDef, def: &TableDef, state: &QueryState<'_>) -> Row {
+fn family(cf: &CfDef, def: &TableDef, state: &QueryState<'_>) -> RowBuilder {
     let (reported, shows_id) = (state.reported, state.behaviour.schema.shows_family_id);
     let is_of_cql = is_of_cql(cf);
     let lacks_names = !is_of_cql && !reported.has_default_names();
@@ -78,7 +78,7 @@ fn family(cf: &CfDef, def: &TableDef, state: &QueryState<'_>) -> Row {
     let default_chance = is_of_cql.then_some(if is_leveled { 0.1 } else { 0.01 });
     let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense)
         || (def.layout == Layout::Super && cf.column_metadata.is_empty());
-    Row::default()
+    RowBuilder::default()
         .text("keyspace_name", &*cf.keyspace)
         .text("columnfamily_name", &*cf.name)
         .optional_double(
@@ -126,7 +126,7 @@ fn value_alias(def: &TableDef) -> Option<String> {
     def.compact_value().map(|value| value.name.clone()).or_else(|| is_dense.then(String::new))
 }
 
-pub(super) fn columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
         let lists_all = state.reported.lists_key_columns();
@@ -142,7 +142,7 @@ pub(super) fn columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<R
     rows
 }
 
-fn column(cf: &CfDef, def: &TableDef, column: &TableColumn, reported: &ReportedVersion) -> Row {
+fn column(cf: &CfDef, def: &TableDef, column: &TableColumn, reported: &ReportedVersion) -> RowBuilder {
     let kind = match column.kind {
         ColumnKind::PartitionKey => "partition_key",
         ColumnKind::Clustering => "clustering_key",
@@ -151,7 +151,7 @@ fn column(cf: &CfDef, def: &TableDef, column: &TableColumn, reported: &ReportedV
         ColumnKind::Regular => "regular",
     };
     let index = index_of(cf, column);
-    let mut row = Row::default()
+    let mut row = RowBuilder::default()
         .text("keyspace_name", &*cf.keyspace)
         .text("columnfamily_name", &*cf.name)
         .text("column_name", &*column.name)
@@ -186,13 +186,13 @@ fn index_options(
     Some(json(&options))
 }
 
-pub(super) fn user_types(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn user_types(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
     for_each_keyspace(state, wanted, |keyspace| {
         for user_type in keyspace.user_types.values().filter(|known| wanted.takes_first(&known.name)) {
             let names: Vec<String> = user_type.fields.iter().map(|(name, _)| name.clone()).collect();
             let types: Vec<String> = user_type.fields.iter().map(|(_, field)| field.class_name()).collect();
-            let row = Row::default()
+            let row = RowBuilder::default()
                 .text("keyspace_name", &*user_type.keyspace)
                 .text("type_name", &*user_type.name)
                 .texts("field_names", &names)

@@ -24,10 +24,10 @@ use super::QueryState;
 use base::compat::features::SCHEMA_LISTS_SYSTEM;
 use base::marshal::{CqlType, Native};
 use base::schema::{CfDef, KeyspaceDef, TableDef};
-use row::Row;
+use row::RowBuilder;
 
 pub(crate) use definitions::{definition, keyspaces};
-pub(crate) use element::{TableOptions, index_target, replication, table_id, type_text};
+pub(crate) use element::{ElementOptions, index_target, replication, table_id, type_text};
 pub use view::system_view;
 
 pub(crate) use names::{AUTH, SCHEMA, SYSTEM, TRACES, VIRTUAL, is_system};
@@ -75,7 +75,7 @@ pub(crate) fn rows(state: &QueryState<'_>, cf: &CfDef, wanted: &RequestedTables)
     rows
 }
 
-fn made(state: &QueryState<'_>, keyspace: &str, table: &str, wanted: &RequestedTables) -> Vec<Row> {
+fn made(state: &QueryState<'_>, keyspace: &str, table: &str, wanted: &RequestedTables) -> Vec<RowBuilder> {
     match (keyspace, table) {
         (SYSTEM, "local") => vec![node::local(state)],
         (SYSTEM, "schema_keyspaces") => legacy::keyspaces(state, wanted),
@@ -99,7 +99,7 @@ fn made(state: &QueryState<'_>, keyspace: &str, table: &str, wanted: &RequestedT
     }
 }
 
-fn placed(state: &QueryState<'_>, def: &TableDef, mut row: Row) -> SystemRow {
+fn placed(state: &QueryState<'_>, def: &TableDef, mut row: RowBuilder) -> SystemRow {
     let keys = def.partition_key.len();
     let values: Vec<Option<Bytes>> = def.columns().map(|column| row.take(&column.name)).collect();
     let key = values.first().cloned().flatten().unwrap_or_default();

@@ -1,19 +1,19 @@
 //! The schema tables since 3.0: `system_schema`, and `system_virtual_schema` of 4.0.
 
-use super::element::{TableOptions, replication, table_id, type_text};
+use super::element::{ElementOptions, replication, table_id, type_text};
 use super::names::VIRTUAL;
-use super::row::Row;
+use super::row::RowBuilder;
 use super::{RequestedTables, for_each_keyspace, for_each_table, keyspaces as system_keyspaces};
 use crate::QueryState;
 use base::marshal::CqlType;
 use base::schema::{CfDef, ColumnKind, IndexKind, Layout, TableColumn, TableDef};
 
-pub(super) fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
     for_each_keyspace(state, wanted, |keyspace| {
         let (class, mut options) = replication(keyspace);
         options.insert("class".to_owned(), class.to_owned());
-        let row = Row::default()
+        let row = RowBuilder::default()
             .text("keyspace_name", &*keyspace.name)
             .boolean("durable_writes", keyspace.durable_writes)
             .map("replication", &options);
@@ -22,7 +22,7 @@ pub(super) fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec
     rows
 }
 
-pub(super) fn tables(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn tables(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| rows.push(table(cf, def)));
     rows
@@ -41,9 +41,9 @@ fn flags(cf: &CfDef, def: &TableDef) -> Vec<String> {
     flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name.to_owned()).collect()
 }
 
-fn table(cf: &CfDef, def: &TableDef) -> Row {
-    let options = TableOptions::of(cf);
-    Row::default()
+fn table(cf: &CfDef, def: &TableDef) -> RowBuilder {
+    let options = ElementOptions::of(cf);
+    RowBuilder::default()
         .text("keyspace_name", &*cf.keyspace)
         .text("table_name", &*cf.name)
         .text("additional_write_policy", "99p")
@@ -68,7 +68,7 @@ fn table(cf: &CfDef, def: &TableDef) -> Row {
         .text("speculative_retry", options.speculative_retry)
 }
 
-pub(super) fn columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
         rows.extend(def.columns().map(|known| column(cf, known, def.layout)));
@@ -77,7 +77,7 @@ pub(super) fn columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<R
     rows
 }
 
-fn column(cf: &CfDef, column: &TableColumn, layout: Layout) -> Row {
+fn column(cf: &CfDef, column: &TableColumn, layout: Layout) -> RowBuilder {
     let kind = match column.kind {
         ColumnKind::PartitionKey => "partition_key",
         ColumnKind::Clustering => "clustering",
@@ -101,11 +101,11 @@ fn column(cf: &CfDef, column: &TableColumn, layout: Layout) -> Row {
         .bytes("column_name_bytes", column.cell_name.clone())
 }
 
-pub(super) fn dropped_columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn dropped_columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
         for (name, column) in &def.dropped {
-            let row = Row::default()
+            let row = RowBuilder::default()
                 .text("keyspace_name", &*cf.keyspace)
                 .text("table_name", &*cf.name)
                 .text("column_name", String::from_utf8_lossy(name))
@@ -125,8 +125,8 @@ fn row_of_column(
     position: i32,
     order: &'static str,
     type_name: String,
-) -> Row {
-    Row::default()
+) -> RowBuilder {
+    RowBuilder::default()
         .text("keyspace_name", &*cf.keyspace)
         .text("table_name", &*cf.name)
         .text("column_name", name)
@@ -139,7 +139,7 @@ fn row_of_column(
 
 /// Returns the columns that 3.0 adds for a compact table: the type of undeclared column names and of their values.
 /// Clients remove them again.
-fn hidden(cf: &CfDef, def: &TableDef) -> Vec<Row> {
+fn hidden(cf: &CfDef, def: &TableDef) -> Vec<RowBuilder> {
     let is_free = |name: &String| def.column(name).is_none();
     let numbered = |base: &'static str| (1..).map(move |number| format!("{base}{number}"));
     let value =
@@ -160,7 +160,7 @@ fn hidden(cf: &CfDef, def: &TableDef) -> Vec<Row> {
     }
 }
 
-pub(super) fn indexes(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn indexes(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
         for known in def.columns() {
@@ -174,7 +174,7 @@ pub(super) fn indexes(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<R
             let mut options = index.options.clone().unwrap_or_default();
             let target = super::element::index_target(known, &mut options);
             options.insert("target".to_owned(), target);
-            let row = Row::default()
+            let row = RowBuilder::default()
                 .text("keyspace_name", &*cf.keyspace)
                 .text("table_name", &*cf.name)
                 .text("index_name", index.name.clone().unwrap_or_default())
@@ -186,13 +186,13 @@ pub(super) fn indexes(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<R
     rows
 }
 
-pub(super) fn types(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn types(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
     for_each_keyspace(state, wanted, |keyspace| {
         for user_type in keyspace.user_types.values().filter(|known| wanted.takes_first(&known.name)) {
             let names: Vec<String> = user_type.fields.iter().map(|(name, _)| name.clone()).collect();
             let types: Vec<String> = user_type.fields.iter().map(|(_, field)| type_text(field)).collect();
-            let row = Row::default()
+            let row = RowBuilder::default()
                 .text("keyspace_name", &*keyspace.name)
                 .text("type_name", &*user_type.name)
                 .texts("field_names", &names)
@@ -212,17 +212,17 @@ fn for_each_virtual(state: &QueryState<'_>, mut take: impl FnMut(&CfDef, &TableD
     }
 }
 
-pub(super) fn virtual_keyspaces(state: &QueryState<'_>) -> Vec<Row> {
+pub(super) fn virtual_keyspaces(state: &QueryState<'_>) -> Vec<RowBuilder> {
     if !state.reported.has_virtual_tables() {
         return Vec::new();
     }
-    vec![Row::default().text("keyspace_name", VIRTUAL)]
+    vec![RowBuilder::default().text("keyspace_name", VIRTUAL)]
 }
 
-pub(super) fn virtual_tables(state: &QueryState<'_>) -> Vec<Row> {
+pub(super) fn virtual_tables(state: &QueryState<'_>) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
     for_each_virtual(state, |cf, _| {
-        let row = Row::default()
+        let row = RowBuilder::default()
             .text("keyspace_name", VIRTUAL)
             .text("table_name", &*cf.name)
             .text("comment", cf.comment.clone().unwrap_or_default());
@@ -231,7 +231,7 @@ pub(super) fn virtual_tables(state: &QueryState<'_>) -> Vec<Row> {
     rows
 }
 
-pub(super) fn virtual_columns(state: &QueryState<'_>) -> Vec<Row> {
+pub(super) fn virtual_columns(state: &QueryState<'_>) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
     for_each_virtual(state, |cf, def| rows.extend(def.columns().map(|known| column(cf, known, def.layout))));
     rows

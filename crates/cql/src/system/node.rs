@@ -4,14 +4,14 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use md5::{Digest, Md5};
 
-use super::row::Row;
+use super::row::RowBuilder;
 use crate::QueryState;
 use base::compat::features::api_version;
 
 /// The port between nodes, which this server does not use.
 const STORAGE_PORT: i32 = 7000;
 
-pub(super) fn local(state: &QueryState<'_>) -> Row {
+pub(super) fn local(state: &QueryState<'_>) -> RowBuilder {
     let database = state.database;
     let (token, endpoint) = database.token_and_endpoint();
     let reported = state.reported;
@@ -20,7 +20,7 @@ pub(super) fn local(state: &QueryState<'_>) -> Row {
     let host = uuid::Builder::from_md5_bytes(Md5::digest(format!("{endpoint} {token}")).into()).into_uuid();
     let schema = database.schema_version().parse::<uuid::Uuid>().unwrap_or_default();
     let release = state.behaviour.release.min(reported.release_of_settings());
-    Row::default()
+    RowBuilder::default()
         .text("key", "local")
         .text("bootstrapped", "COMPLETED")
         .inet("broadcast_address", node)

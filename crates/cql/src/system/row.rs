@@ -9,61 +9,61 @@ use base::marshal::{CollectionForm, map_to_bytes};
 
 /// Values by column name. Columns that are not set are null.
 #[derive(Debug, Default)]
-pub(super) struct Row(BTreeMap<&'static str, Bytes>);
+pub(super) struct RowBuilder(BTreeMap<&'static str, Bytes>);
 
-impl Row {
-    pub(super) fn bytes(mut self, name: &'static str, value: impl Into<Bytes>) -> Row {
+impl RowBuilder {
+    pub(super) fn bytes(mut self, name: &'static str, value: impl Into<Bytes>) -> RowBuilder {
         self.0.insert(name, value.into());
         self
     }
 
-    pub(super) fn text(self, name: &'static str, value: impl Into<String>) -> Row {
+    pub(super) fn text(self, name: &'static str, value: impl Into<String>) -> RowBuilder {
         let value: String = value.into();
         self.bytes(name, value.into_bytes())
     }
 
-    pub(super) fn optional(self, name: &'static str, value: Option<String>) -> Row {
+    pub(super) fn optional(self, name: &'static str, value: Option<String>) -> RowBuilder {
         match value {
             Some(value) => self.text(name, value),
             None => self,
         }
     }
 
-    pub(super) fn inet(self, name: &'static str, address: IpAddr) -> Row {
+    pub(super) fn inet(self, name: &'static str, address: IpAddr) -> RowBuilder {
         match address {
             IpAddr::V4(address) => self.bytes(name, address.octets().to_vec()),
             IpAddr::V6(address) => self.bytes(name, address.octets().to_vec()),
         }
     }
 
-    pub(super) fn int(self, name: &'static str, value: i32) -> Row {
+    pub(super) fn int(self, name: &'static str, value: i32) -> RowBuilder {
         self.bytes(name, value.to_be_bytes().to_vec())
     }
 
-    pub(super) fn optional_int(self, name: &'static str, value: Option<i32>) -> Row {
+    pub(super) fn optional_int(self, name: &'static str, value: Option<i32>) -> RowBuilder {
         match value {
             Some(value) => self.int(name, value),
             None => self,
         }
     }
 
-    pub(super) fn double(self, name: &'static str, value: f64) -> Row {
+    pub(super) fn double(self, name: &'static str, value: f64) -> RowBuilder {
         self.bytes(name, value.to_be_bytes().to_vec())
     }
 
-    pub(super) fn optional_double(self, name: &'static str, value: Option<f64>) -> Row {
+    pub(super) fn optional_double(self, name: &'static str, value: Option<f64>) -> RowBuilder {
         match value {
             Some(value) => self.double(name, value),
             None => self,
         }
     }
 
-    pub(super) fn boolean(self, name: &'static str, value: bool) -> Row {
+    pub(super) fn boolean(self, name: &'static str, value: bool) -> RowBuilder {
         self.bytes(name, vec![u8::from(value)])
     }
 
     /// Adds a list or set of texts.
-    pub(super) fn texts(self, name: &'static str, values: &[String]) -> Row {
+    pub(super) fn texts(self, name: &'static str, values: &[String]) -> RowBuilder {
         let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
         let mut bytes = length(values.len()).to_vec();
         for value in values {
@@ -78,7 +78,7 @@ impl Row {
         self,
         name: &'static str,
         entries: impl ExactSizeIterator<Item = (&'n Bytes, &'n i64)>,
-    ) -> Row {
+    ) -> RowBuilder {
         if entries.len() == 0 {
             return self;
         }
@@ -89,7 +89,7 @@ impl Row {
     }
 
     /// Adds a map of texts.
-    pub(super) fn map(self, name: &'static str, values: &BTreeMap<String, String>) -> Row {
+    pub(super) fn map(self, name: &'static str, values: &BTreeMap<String, String>) -> RowBuilder {
         let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
         let mut bytes = length(values.len()).to_vec();
         for text in values.iter().flat_map(|(key, value)| [key, value]) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::RequestedTables;
-use super::row::Row;
+use super::row::RowBuilder;
 use crate::QueryState;
 use db::Trace;
 
@@ -16,7 +16,7 @@ fn wanted_traces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Arc<Tr
 }
 
 /// Sets a column of a row to the address of this node.
-fn with_node(row: Row, state: &QueryState<'_>, name: &'static str) -> Row {
+fn with_node(row: RowBuilder, state: &QueryState<'_>, name: &'static str) -> RowBuilder {
     let (_, endpoint) = state.database.token_and_endpoint();
     match state.reported.rpc_address().or_else(|| endpoint.parse().ok()) {
         Some(address) => row.inet(name, address),
@@ -24,9 +24,9 @@ fn with_node(row: Row, state: &QueryState<'_>, name: &'static str) -> Row {
     }
 }
 
-pub(super) fn sessions(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn sessions(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<RowBuilder> {
     let row = |trace: Arc<Trace>| {
-        let row = Row::default()
+        let row = RowBuilder::default()
             .bytes("session_id", trace.id.to_vec())
             .inet("client", trace.client)
             .text("command", trace.command)
@@ -39,11 +39,11 @@ pub(super) fn sessions(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<
     wanted_traces(state, wanted).into_iter().map(row).collect()
 }
 
-pub(super) fn events(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+pub(super) fn events(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
     for trace in wanted_traces(state, wanted) {
         for event in &trace.events {
-            let row = Row::default()
+            let row = RowBuilder::default()
                 .bytes("session_id", trace.id.to_vec())
                 .bytes("event_id", event.id.to_vec())
                 .text("activity", &*event.activity)

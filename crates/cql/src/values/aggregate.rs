@@ -31,7 +31,7 @@ pub(crate) struct Aggregate {
 
 /// The state of an aggregate while rows are added.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tally {
+pub(crate) struct AggregateTally {
     count: u64,
     extreme: Option<Bytes>,
     sum: Option<Number>,
@@ -96,7 +96,7 @@ impl Aggregate {
     /// Adds a row's value. Nulls are ignored.
     pub(crate) fn add(
         &self,
-        tally: &mut Tally,
+        tally: &mut AggregateTally,
         value: Option<Bytes>,
         types: TypesOf<'_>,
     ) -> Result<(), CqlError> {
@@ -125,7 +125,7 @@ impl Aggregate {
     }
 
     /// Returns the result. `min` and `max` of no values are null.
-    pub(crate) fn result(&self, tally: Tally) -> Result<Option<Bytes>, CqlError> {
+    pub(crate) fn result(&self, tally: AggregateTally) -> Result<Option<Bytes>, CqlError> {
         let of_number = |number: Number| number.bytes(self.native).ok_or_else(too_long).map(Some);
         let sum = tally.sum.unwrap_or(Number::Integer(0.into()));
         match self.work {

@@ -20,7 +20,7 @@ mod type_scope;
 mod typed_term;
 mod value;
 
-pub(crate) use aggregate::{Aggregate, Tally};
+pub(crate) use aggregate::{Aggregate, AggregateTally};
 pub(crate) use combinations::{Combinations, check_combinations};
 pub use cql_text::to_cql_text;
 pub(crate) use exact_list::exact_list;

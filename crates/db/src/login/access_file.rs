@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::properties;
-use super::rights::{Level, Rights};
+use super::rights::{RightLevel, Rights};
 
 /// The key of the users who may add, change and drop keyspaces.
 const MODIFY_KEYSPACES: &str = "<modify-keyspaces>";
@@ -34,7 +34,7 @@ pub(super) struct AccessFile {
 enum Key<'a> {
     Keyspaces,
     /// A keyspace's or a column family's full name, `K` or `K.C`.
-    Named(&'a str, Level),
+    Named(&'a str, RightLevel),
     /// A keyspace, in 0.6's form.
     Old(&'a str),
 }
@@ -44,7 +44,9 @@ fn key(text: &str) -> Key<'_> {
         return Key::Keyspaces;
     }
     let named = |suffix, level| text.strip_suffix(suffix).map(|name| Key::Named(name, level));
-    named(".<ro>", Level::ReadOnly).or_else(|| named(".<rw>", Level::ReadWrite)).unwrap_or(Key::Old(text))
+    named(".<ro>", RightLevel::ReadOnly)
+        .or_else(|| named(".<rw>", RightLevel::ReadWrite))
+        .unwrap_or(Key::Old(text))
 }
 
 /// Returns whether a key has a valid form. Other text in angle brackets would be taken for the name of a keyspace.
@@ -79,7 +81,7 @@ impl AccessFile {
             match key(text) {
                 Key::Keyspaces => rights.grant_keyspaces(),
                 Key::Named(name, level) => {
-                    if level == Level::ReadWrite {
+                    if level == RightLevel::ReadWrite {
                         rights.grant_definitions(name);
                     }
                     // Names may contain dots, so each dot may be the separator. 0.7 built the key from the names and

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::limits::USERS_FILE_BYTES_MAX;
 
 /// A key and its value.
-pub(super) struct Pair {
+pub(super) struct PropertyPair {
     /// The number of its first line, from 1.
     pub line: usize,
     pub key: String,
@@ -17,7 +17,7 @@ pub(super) struct Pair {
     pub has_separator: bool,
 }
 
-impl Pair {
+impl PropertyPair {
     /// Returns whether the pair contains an invalid escape. Java refuses such a file.
     pub(super) fn has_bad_escape(&self) -> bool {
         self.key.contains(char::REPLACEMENT_CHARACTER) || self.value.contains(char::REPLACEMENT_CHARACTER)
@@ -31,7 +31,7 @@ pub(super) fn parse(text: &str) -> BTreeMap<String, String> {
 
 /// Reads `key=value` lines: `#` and `!` begin comments, `=`, `:` or white space ends the key, a backslash takes
 /// the next character as it is, and one at the end of a line joins the next.
-pub(super) fn pairs(text: &str) -> Vec<Pair> {
+pub(super) fn pairs(text: &str) -> Vec<PropertyPair> {
     let mut pairs = Vec::new();
     let mut lines = (1..).zip(text.lines());
     while let Some((number, line)) = lines.next() {
@@ -69,7 +69,7 @@ fn ends_in_open_backslash(line: &str) -> bool {
     line.chars().rev().take_while(|character| *character == '\\').count() % 2 == 1
 }
 
-fn split_pair(number: usize, line: &str) -> Pair {
+fn split_pair(number: usize, line: &str) -> PropertyPair {
     let mut characters = line.chars().peekable();
     let mut key = String::new();
     while let Some(character) = characters.next_if(|character| !matches!(character, '=' | ':' | ' ' | '\t')) {
@@ -83,7 +83,7 @@ fn split_pair(number: usize, line: &str) -> Pair {
     while let Some(character) = characters.next() {
         push_unescaped(character, &mut characters, &mut value);
     }
-    Pair { line: number, key, value, has_separator }
+    PropertyPair { line: number, key, value, has_separator }
 }
 
 fn push_unescaped(character: char, rest: &mut impl Iterator<Item = char>, out: &mut String) {
@@ -131,6 +131,9 @@ mod tests {
         let shown: Vec<_> =
             found.iter().map(|pair| (pair.line, pair.key.as_str(), pair.has_separator)).collect();
         assert_eq!(shown, [(3, "a", true), (4, "long", true), (6, "empty", false), (7, "u", true)]);
-        assert_eq!(found.iter().map(Pair::has_bad_escape).collect::<Vec<_>>(), [false, false, false, true]);
+        assert_eq!(
+            found.iter().map(PropertyPair::has_bad_escape).collect::<Vec<_>>(),
+            [false, false, false, true]
+        );
     }
 }

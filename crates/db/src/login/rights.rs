@@ -6,7 +6,7 @@ use super::access::Access;
 
 /// The access to a column family. Write access includes read access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
+pub(super) enum RightLevel {
     /// Reading.
     ReadOnly,
     /// Reading and writing.
@@ -25,8 +25,8 @@ struct KeyspaceRights {
     /// The user may add, change and drop column families. This does not include access to their data.
     changes_families: bool,
     /// The access to every column family of the keyspace.
-    of_all: Option<Level>,
-    families: BTreeMap<Vec<u8>, Level>,
+    of_all: Option<RightLevel>,
+    families: BTreeMap<Vec<u8>, RightLevel>,
 }
 
 impl Rights {
@@ -42,11 +42,11 @@ impl Rights {
 
     /// Grants the right to read and write all column families of a keyspace.
     pub(super) fn grant_data(&mut self, keyspace: &str) {
-        self.of(keyspace).of_all = Some(Level::ReadWrite);
+        self.of(keyspace).of_all = Some(RightLevel::ReadWrite);
     }
 
     /// Grants read access, or read and write access, to a column family.
-    pub(super) fn grant_family(&mut self, keyspace: &str, family: &str, level: Level) {
+    pub(super) fn grant_family(&mut self, keyspace: &str, family: &str, level: RightLevel) {
         let held = self.of(keyspace).families.entry(family.into()).or_insert(level);
         *held = level.max(*held);
     }
@@ -66,12 +66,12 @@ impl Rights {
             | Access::DropFamily { keyspace, .. } => {
                 self.keyspaces.get(keyspace).is_some_and(|rights| rights.changes_families)
             }
-            Access::Read { keyspace, family } => self.level(keyspace, family) >= Some(Level::ReadOnly),
-            Access::Write { keyspace, family } => self.level(keyspace, family) >= Some(Level::ReadWrite),
+            Access::Read { keyspace, family } => self.level(keyspace, family) >= Some(RightLevel::ReadOnly),
+            Access::Write { keyspace, family } => self.level(keyspace, family) >= Some(RightLevel::ReadWrite),
         }
     }
 
-    fn level(&self, keyspace: &[u8], family: &[u8]) -> Option<Level> {
+    fn level(&self, keyspace: &[u8], family: &[u8]) -> Option<RightLevel> {
         let rights = self.keyspaces.get(keyspace)?;
         rights.families.get(family).copied().max(rights.of_all)
     }

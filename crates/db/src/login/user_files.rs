@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::access_file;
 use super::authenticate::{PasswordMode, SimpleAuthenticator};
-use super::properties::{self, Pair};
+use super::properties::{self, PropertyPair};
 
 const PASSWD_FORM: &str = "user=password";
 const ACCESS_FORM: &str = "keyspace=user,user (0.6), keyspace.columnfamily.<ro>=user,user, \
@@ -49,14 +49,14 @@ impl SimpleAuthenticator {
     }
 }
 
-fn read(option: &str, file: &Path) -> Result<Vec<Pair>, String> {
+fn read(option: &str, file: &Path) -> Result<Vec<PropertyPair>, String> {
     let text = properties::read_text(file);
     let text = text.map_err(|error| format!("cannot read {option} {}: {error}", file.display()))?;
     Ok(properties::pairs(&text))
 }
 
 /// Checks a line of either file and returns what is wrong with it.
-fn check_pair(pair: &Pair) -> Result<(), String> {
+fn check_pair(pair: &PropertyPair) -> Result<(), String> {
     if pair.has_bad_escape() {
         Err("an invalid escape sequence".to_owned())
     } else if !pair.has_separator {
@@ -68,7 +68,7 @@ fn check_pair(pair: &Pair) -> Result<(), String> {
     }
 }
 
-fn at_line(option: &str, file: &Path, pair: &Pair, what: &str, form: &str) -> String {
+fn at_line(option: &str, file: &Path, pair: &PropertyPair, what: &str, form: &str) -> String {
     format!("{option} {}, line {}: {what}; a line is {form}", file.display(), pair.line)
 }
 

@@ -67,7 +67,10 @@ impl Pages<'_> {
             // nothing.
             max_rows = (self.columns_left / columns_per_row).clamp(1, ROWS_PER_PAGE);
             match ring.after_key(&bounds, &last, self.request.behaviour.release) {
-                Some(after) if !is_last_page => bounds = after,
+                Some(after) if !is_last_page => {
+                    debug_assert!(after != bounds, "the same rows would be read for ever");
+                    bounds = after;
+                }
                 _ => break,
             }
         }
@@ -133,6 +136,10 @@ impl Pages<'_> {
                 return;
             }
             row.columns.truncate(self.columns_left);
+            debug_assert!(
+                row.columns.len() <= self.columns_left,
+                "the page would have more columns than asked for"
+            );
             self.columns_left -= row.columns.len();
             self.found.push(row);
         }

@@ -8,7 +8,7 @@ use base::marshal::timestamp_text;
 
 /// A line: when the request ended, and the request.
 #[derive(Serialize)]
-struct Line<'a> {
+struct LogLine<'a> {
     /// In UTC.
     at: String,
     #[serde(flatten)]
@@ -18,6 +18,6 @@ struct Line<'a> {
 /// Returns the line of a request in JSON, without a line break. JSON escapes control characters, so what clients send
 /// begins no line.
 pub(super) fn line_of(entry: &JournalEntry, at_ms: i64) -> String {
-    let line = serde_json::to_value(Line { at: timestamp_text(at_ms), entry });
+    let line = serde_json::to_value(LogLine { at: timestamp_text(at_ms), entry });
     line.map_or_else(|_| String::new(), |line: Value| line.to_string())
 }

@@ -19,9 +19,9 @@ const HIDDEN: &str = "(hidden)";
 
 /// Hides texts.
 #[derive(Debug, Default)]
-pub(super) struct Redactor(RandomState);
+pub(super) struct LogRedactor(RandomState);
 
-impl Redactor {
+impl LogRedactor {
     /// Hides keys, names and values of a request, and the text of its error, which can quote them.
     pub(super) fn redact(&self, entry: &mut JournalEntry) {
         self.redact_value(FieldRole::Structure, &mut entry.arguments);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn keys_names_and_values_are_hidden_and_equal_ones_stay_equal() {
-        let redactor = Redactor::default();
+        let redactor = LogRedactor::default();
         let mut shown = json!({
             "key": "anna",
             "column_parent": {"column_family": "Posts"},
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_structure_of_calls_stays() {
-        let redactor = Redactor::default();
+        let redactor = LogRedactor::default();
         let plain = json!({
             "cfname": "Posts",
             "columnFamily": "Posts",

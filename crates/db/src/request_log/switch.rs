@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use super::followers::{Followers, LiveRequests};
 use super::line::line_of;
 use super::mode::RequestLogMode;
-use super::redact::{Redactor, hide_passwords};
+use super::redact::{LogRedactor, hide_passwords};
 use crate::faults::JournalEntry;
 use base::util::{LineWriter, SplitMix64, system_ms};
 
@@ -34,7 +34,7 @@ pub struct RequestLogSwitch {
     /// The mode to which `toggle` returns.
     preferred: Mutex<RequestLogMode>,
     output: RequestLogOutput,
-    redactor: Option<Redactor>,
+    redactor: Option<LogRedactor>,
     lines: AtomicU64,
     followers: Arc<Followers>,
 }
@@ -70,7 +70,7 @@ impl RequestLogSwitch {
             limit: AtomicU64::new(0),
             preferred: Mutex::new(RequestLogMode::All),
             output,
-            redactor: is_redacted.then(Redactor::default),
+            redactor: is_redacted.then(LogRedactor::default),
             lines: AtomicU64::new(0),
             followers: Arc::default(),
         };

@@ -197,6 +197,7 @@ impl Segment {
 
     /// Cuts the file off after the last record.
     fn cut(&mut self) -> io::Result<()> {
+        debug_assert!(self.length == 0 || self.length >= SEGMENT_HEAD as u64, "the head would be cut");
         self.mapping = None;
         self.file.set_length(self.length)?;
         self.is_ragged = false;

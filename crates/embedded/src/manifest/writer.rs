@@ -79,6 +79,7 @@ impl ManifestWriter {
         written.map_err(|error| ReplaceError::Unchanged(changes.path.clone(), error))?;
         changes.file.sync().map_err(|error| ReplaceError::Unknown(changes.path.clone(), error))?;
         changes.end += line.len() as u64;
+        debug_assert!(changes.end <= self.whole_bytes, "a start would read more changes than contents");
         self.changes = Some(changes);
         Ok(())
     }
@@ -110,6 +111,10 @@ impl ManifestWriter {
     /// Records that `MANIFEST` now names another file of changes, and removes the earlier one. If that fails, the next
     /// start removes it.
     fn set_named(&mut self, number: Option<u64>) {
+        debug_assert!(
+            number.is_none() || number != self.named,
+            "the file that MANIFEST names would be removed"
+        );
         if let Some(before) = std::mem::replace(&mut self.named, number) {
             let _ = self.disk.remove_file(&changes_path(&self.path, before));
         }

@@ -16,7 +16,12 @@ use store::StoreError;
 
 /// Returns the number of a generation: the column family's id in the upper half, the generation in the lower.
 pub(crate) fn number_of(id: u32, generation: u32) -> u64 {
-    u64::from(id) << 32 | u64::from(generation)
+    let number = u64::from(id) << 32 | u64::from(generation);
+    debug_assert!(
+        id_in(number) == id && generation_in(number) == generation,
+        "rows would be in other tables"
+    );
+    number
 }
 
 /// Returns the id of the column family in a generation's number.

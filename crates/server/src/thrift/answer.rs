@@ -58,7 +58,7 @@ pub async fn answer(
         let text = format!("Invalid method name: '{}'", String::from_utf8_lossy(name));
         return received.refuse(&service.database, ApplicationError::UnknownMethod, &text, out);
     };
-    let args = args.of(method.name, method.args);
+    let args = args.of(method.name, &method.args);
     received.answer_call(MethodCall { service, session, method, args: &args }, out).await
 }
 

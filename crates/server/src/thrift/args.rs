@@ -9,7 +9,7 @@ use base::compat::features::{ConsistencyLevel, consistency_of};
 use cql_syntax::limits::STATEMENT_BYTES_MAX;
 
 /// An argument as the interface declares it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arg {
     /// The number of the field in the struct of arguments.
     pub id: i16,

@@ -205,7 +205,7 @@ pub(crate) fn find_method(
 ) -> Option<&'static Method> {
     let rows = methods::named(name);
     let named = || rows.iter().copied();
-    let of_shape = || named().filter(|method| args.fit(method.args));
+    let of_shape = || named().filter(|method| args.fit(&method.args));
     let likelier = compat.expected.unwrap_or(match transport {
         Transport::Framed => ApiGeneration::AfterSetKeyspace,
         Transport::Unframed => ApiGeneration::WithKeyspace,

@@ -6,6 +6,7 @@ use crate::observed_request::RequestError;
 use base::util::meter::MeterError;
 use base::util::metrics::RequestOutcome;
 use cql::CqlError;
+use wire::thrift::interface::Type;
 use wire::thrift::{ApplicationError, WireError, Writer};
 
 /// The exceptions that methods declare.
@@ -25,6 +26,22 @@ pub enum DeclaredException {
     Authorization,
     /// SchemaDisagreementException: nodes have different schemas.
     SchemaDisagreement,
+}
+
+impl DeclaredException {
+    /// Returns the exception of a type in the interface files.
+    pub(super) fn of(declared: &Type) -> DeclaredException {
+        match declared.to_string().as_str() {
+            "InvalidRequestException" => DeclaredException::InvalidRequest,
+            "NotFoundException" => DeclaredException::NotFound,
+            "UnavailableException" => DeclaredException::Unavailable,
+            "TimedOutException" => DeclaredException::TimedOut,
+            "AuthenticationException" => DeclaredException::Authentication,
+            "AuthorizationException" => DeclaredException::Authorization,
+            "SchemaDisagreementException" => DeclaredException::SchemaDisagreement,
+            other => unreachable!("no method of the interface files throws {other}"),
+        }
+    }
 }
 
 /// Why a call failed.
@@ -269,11 +286,11 @@ mod tests {
             ),
         ];
         for (name, release, expected) in cases {
-            let is_it = |method: &&&crate::thrift::methods::Method| {
+            let is_it = |method: &&crate::thrift::methods::Method| {
                 method.name == name && method.releases.has(release)
             };
             let method = METHODS.iter().find(is_it).unwrap_or_else(|| panic!("{name} of {release}"));
-            let answers: Vec<String> = errors.iter().map(|error| reply_of(error, method.throws)).collect();
+            let answers: Vec<String> = errors.iter().map(|error| reply_of(error, &method.throws)).collect();
             assert_eq!(answers[..4], expected, "{name} of {release}");
             assert_eq!(answers[4], "InvalidRequest: why", "{name} of {release}");
         }
@@ -283,7 +300,7 @@ mod tests {
     fn errors_that_allow_a_retry_never_become_invalid_request() {
         for method in METHODS.iter() {
             for error in [db::Error::TimedOut(String::new()), db::Error::Overloaded(String::new())] {
-                let reply = reply_of(&error, method.throws);
+                let reply = reply_of(&error, &method.throws);
                 let allows_retry = ["Unavailable", "TimedOut", "TApplicationException"].contains(&&*reply);
                 assert!(allows_retry, "{}: {reply}", method.name);
             }

@@ -51,7 +51,7 @@ pub(super) fn refuse_call(
 ) -> Result<(), WireError> {
     let mut writer = Writer::new(out);
     let mark = writer.frame_begin(transport);
-    write_failure(&mut writer, method.name, header.seqid, failure, method.throws);
+    write_failure(&mut writer, method.name, header.seqid, failure, &method.throws);
     writer.frame_end(mark)
 }
 

@@ -32,7 +32,7 @@ static SLOTS: LazyLock<Slots> = LazyLock::new(|| {
         if known.is_none() {
             all.push(RequestSlot { number, protocol: "thrift", method: row.name, generation });
         }
-        by_row.insert(std::ptr::from_ref(*row).addr(), number);
+        by_row.insert(std::ptr::from_ref(row).addr(), number);
     }
     Slots { all, by_row }
 });

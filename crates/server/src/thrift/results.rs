@@ -1,8 +1,7 @@
 //! Writes the API's structs from results.
 
-use bytes::BytesMut;
-
 use super::failure::Failure;
+use super::methods::Call;
 use base::compat::Behaviour;
 use base::model::{Cell, CellKind, Row, RowColumns, SuperColumn};
 use base::util::Release;
@@ -70,7 +69,7 @@ pub(super) fn write_found(writer: &mut Writer<'_>, found: Option<&GetResult>, re
 }
 
 /// Writes a list of ColumnOrSuperColumn.
-pub(super) fn write_columns(writer: &mut Writer<'_>, columns: &RowColumns, release: Release) {
+fn write_columns(writer: &mut Writer<'_>, columns: &RowColumns, release: Release) {
     writer.list_begin(TType::Struct, columns.len());
     match columns {
         RowColumns::Cells(cells) => {
@@ -88,34 +87,57 @@ pub(super) fn write_columns(writer: &mut Writer<'_>, columns: &RowColumns, relea
     }
 }
 
-/// Reads rows and writes them as the result, a map from key to columns.
-///
-/// # Errors
-/// If a read fails. Then the caller truncates the reply.
-pub(super) async fn write_row_map(
-    out: &mut BytesMut,
-    mut rows: ManyRows<'_>,
-    release: Release,
-) -> Result<(), Failure> {
-    Writer::new(out).field_map(0, TType::String, TType::List, rows.left());
-    while rows.left() > 0 {
-        let part = rows.next_part().await?;
-        let mut writer = Writer::new(out);
-        for (key, columns) in &part {
-            writer.bytes(key);
-            write_columns(&mut writer, columns, release);
+/// Whole results, which are written as field 0 of the reply.
+impl Call<'_> {
+    /// Writes a ColumnOrSuperColumn.
+    pub(super) fn write_found(&mut self, found: &GetResult) {
+        let release = self.behaviour.release;
+        let mut writer = self.writer();
+        writer.field_struct(0);
+        write_found(&mut writer, Some(found), release);
+    }
+
+    /// Writes a list of ColumnOrSuperColumn.
+    pub(super) fn write_row(&mut self, columns: &RowColumns) {
+        let release = self.behaviour.release;
+        let mut writer = self.writer();
+        writer.field_begin(TType::List, 0);
+        write_columns(&mut writer, columns, release);
+    }
+
+    /// Reads rows and writes a map of keys to lists of ColumnOrSuperColumn, some rows at a time.
+    ///
+    /// # Errors
+    /// If a read fails. Then the caller truncates the reply.
+    pub(super) async fn write_rows_by_key(&mut self, mut rows: ManyRows<'_>) -> Result<(), Failure> {
+        let release = self.behaviour.release;
+        self.writer().field_map(0, TType::String, TType::List, rows.left());
+        while rows.left() > 0 {
+            let part = rows.next_part().await?;
+            let mut writer = self.writer();
+            for (key, columns) in &part {
+                writer.bytes(key);
+                write_columns(&mut writer, columns, release);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a list of KeySlice.
+    pub(super) fn write_rows(&mut self, rows: &[Row]) {
+        let release = self.behaviour.release;
+        let mut writer = self.writer();
+        writer.field_list(0, TType::Struct, rows.len());
+        for row in rows {
+            writer.field_string(1, &row.key);
+            writer.field_begin(TType::List, 2);
+            write_columns(&mut writer, &row.columns, release);
+            writer.stop();
         }
     }
-    Ok(())
-}
 
-/// Writes a list of KeySlice in field 0.
-pub(super) fn write_rows(writer: &mut Writer<'_>, rows: &[Row], release: Release) {
-    writer.field_list(0, TType::Struct, rows.len());
-    for row in rows {
-        writer.field_string(1, &row.key);
-        writer.field_begin(TType::List, 2);
-        write_columns(writer, &row.columns, release);
-        writer.stop();
+    /// Writes a number of columns, at most that of an i32.
+    pub(super) fn write_count(&mut self, count: usize) {
+        self.writer().field_i32(0, i32::try_from(count).unwrap_or(i32::MAX));
     }
 }

@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn frames_of_all_versions_are_read_and_written() {
-        for version in ProtocolVersion::ALL {
+        for version in ProtocolVersion::ALL.iter().copied() {
             for is_from_server in [false, true] {
                 let body = Bytes::from_static(b"ab");
                 let frame = NativeFrame { version, is_from_server, flags: 2, stream: -1, opcode: 8, body };

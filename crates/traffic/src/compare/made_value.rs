@@ -1,9 +1,11 @@
 //! Values that servers make themselves, such as the time of a write.
 
+use strum::VariantArray;
+
 use super::RunSpan;
 
 /// A kind of value that each server makes for itself. Two servers make different ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub(crate) enum MadeValue {
     /// Microseconds since 1970: the timestamp of a write.
     Micros,
@@ -24,14 +26,8 @@ const UUID_EPOCH_US: i64 = 12_219_292_800_000_000;
 const DAY_US: i64 = 86_400_000_000;
 
 impl MadeValue {
-    pub(crate) const ALL: [MadeValue; 6] = [
-        MadeValue::Micros,
-        MadeValue::Millis,
-        MadeValue::TimeUuid,
-        MadeValue::RandomUuid,
-        MadeValue::Date,
-        MadeValue::TimeOfDay,
-    ];
+    /// All kinds.
+    pub(crate) const ALL: &[MadeValue] = MadeValue::VARIANTS;
 
     /// Returns whether a server may have made the value in a run of this span.
     pub(crate) fn is_of(self, span: RunSpan, bytes: &[u8]) -> bool {

@@ -1,7 +1,10 @@
 //! The rules by which unequal parts of two answers count as equal.
 
+use strum::{IntoStaticStr, VariantArray};
+
 /// A rule. Each use is counted in the report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, VariantArray, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Rule {
     /// Maps and sets have no order.
     MapOrder,
@@ -36,43 +39,12 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    pub(crate) const ALL: [Rule; 15] = [
-        Rule::MapOrder,
-        Rule::ServerTime,
-        Rule::TimeToLive,
-        Rule::RandomUuid,
-        Rule::SchemaId,
-        Rule::Ring,
-        Rule::Login,
-        Rule::Identity,
-        Rule::SystemTables,
-        Rule::ReplicationFactor,
-        Rule::Handle,
-        Rule::JavaObject,
-        Rule::InternalError,
-        Rule::TraceId,
-        Rule::ConcurrentWrite,
-    ];
+    /// All rules.
+    pub(crate) const ALL: &[Rule] = Rule::VARIANTS;
 
     /// Returns the name of the rule in reports.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Rule::MapOrder => "map-order",
-            Rule::ServerTime => "server-time",
-            Rule::TimeToLive => "time-to-live",
-            Rule::RandomUuid => "random-uuid",
-            Rule::SchemaId => "schema-id",
-            Rule::Ring => "ring",
-            Rule::Login => "login",
-            Rule::Identity => "identity",
-            Rule::SystemTables => "system-tables",
-            Rule::ReplicationFactor => "replication-factor",
-            Rule::Handle => "handle",
-            Rule::JavaObject => "java-object",
-            Rule::InternalError => "internal-error",
-            Rule::TraceId => "trace-id",
-            Rule::ConcurrentWrite => "concurrent-write",
-        }
+        self.into()
     }
 
     /// Returns the meaning of the rule.

@@ -25,7 +25,7 @@ impl SentValues {
         }
         let mut add = |bytes: &[u8]| {
             if self.0.len() < TRAFFIC_SENT_VALUES_MAX
-                && MadeValue::ALL.into_iter().any(|kind| kind.is_of(span, bytes))
+                && MadeValue::ALL.iter().copied().any(|kind| kind.is_of(span, bytes))
             {
                 self.0.insert(hash_of(bytes));
             }

@@ -181,7 +181,7 @@ fn results(
 /// Returns the rule by which values that servers make may differ.
 fn of_bytes(left: &[u8], right: &[u8], context: &Context<'_>) -> Option<Rule> {
     // The types of values are not known. Results of writetime() have microseconds.
-    let kind = MadeValue::ALL.into_iter().find(|kind| context.are_made(*kind, left, right))?;
+    let kind = MadeValue::ALL.iter().copied().find(|kind| context.are_made(*kind, left, right))?;
     Some(if kind == MadeValue::RandomUuid { Rule::RandomUuid } else { Rule::ServerTime })
 }
 

@@ -16,7 +16,7 @@ pub(super) struct TreeComparison<'a> {
 }
 
 /// Where a value is: the path to it, the name of its field, and its meaning.
-struct ValuePlace<'a> {
+struct TreePlace<'a> {
     path: &'a str,
     field: &'a str,
     meaning: Meaning,
@@ -38,14 +38,14 @@ impl TreeComparison<'_> {
             self.rules.push(Rule::MapOrder);
             return None;
         }
-        self.value(&left, &right, &ValuePlace { path: "", field: "", meaning })
+        self.value(&left, &right, &TreePlace { path: "", field: "", meaning })
     }
 
     fn value(
         &mut self,
         recorded: &Value,
         candidate: &Value,
-        place: &ValuePlace<'_>,
+        place: &TreePlace<'_>,
     ) -> Option<FoundDifference> {
         if recorded == candidate {
             return None;
@@ -65,7 +65,7 @@ impl TreeComparison<'_> {
                     self.either(
                         left.get(id),
                         right.get(id),
-                        &ValuePlace { path: &path, field: &name, meaning },
+                        &TreePlace { path: &path, field: &name, meaning },
                     )
                 })
             }
@@ -81,7 +81,7 @@ impl TreeComparison<'_> {
         &mut self,
         recorded: Option<&Value>,
         candidate: Option<&Value>,
-        place: &ValuePlace<'_>,
+        place: &TreePlace<'_>,
     ) -> Option<FoundDifference> {
         match (recorded, candidate) {
             (Some(left), Some(right)) => self.value(left, right, place),
@@ -90,7 +90,7 @@ impl TreeComparison<'_> {
         }
     }
 
-    fn items(&mut self, left: &[Value], right: &[Value], place: &ValuePlace<'_>) -> Option<FoundDifference> {
+    fn items(&mut self, left: &[Value], right: &[Value], place: &TreePlace<'_>) -> Option<FoundDifference> {
         let sorted = |items: &[Value]| {
             let mut encoded: Vec<_> = items.iter().map(Value::encoded).collect();
             encoded.sort_unstable();
@@ -103,7 +103,7 @@ impl TreeComparison<'_> {
         }
         (0..left.len().max(right.len())).find_map(|at| {
             let path = format!("{}[{at}]", place.path);
-            let inner = ValuePlace { path: &path, field: place.field, meaning: place.meaning.element() };
+            let inner = TreePlace { path: &path, field: place.field, meaning: place.meaning.element() };
             self.either(left.get(at), right.get(at), &inner)
         })
     }
@@ -113,7 +113,7 @@ impl TreeComparison<'_> {
         &mut self,
         left: &[(Value, Value)],
         right: &[(Value, Value)],
-        place: &ValuePlace<'_>,
+        place: &TreePlace<'_>,
     ) -> Option<FoundDifference> {
         let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
         loop {
@@ -127,7 +127,7 @@ impl TreeComparison<'_> {
             let other = if order == Ordering::Less { None } else { right.next() };
             let key = one.or(other).map(|(key, _)| shown(key)).unwrap_or_default();
             let path = format!("{}[{key}]", place.path);
-            let inner = ValuePlace { path: &path, field: place.field, meaning: place.meaning.map_value() };
+            let inner = TreePlace { path: &path, field: place.field, meaning: place.meaning.map_value() };
             let found = self.either(one.map(|(_, value)| value), other.map(|(_, value)| value), &inner);
             if found.is_some() {
                 return found;

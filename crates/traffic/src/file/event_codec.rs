@@ -150,7 +150,7 @@ mod tests {
             let protocol = Protocol::Thrift { is_framed };
             kinds.push(EventKind::Opened { protocol, client: String::new(), upstream: "a".to_owned() });
         }
-        for why in LossReason::ALL {
+        for why in LossReason::ALL.iter().copied() {
             kinds.push(EventKind::Lost(Loss { messages: 7, bytes: 1 << 40, why }));
         }
         let times = [5, 3, i64::MIN, i64::MAX].into_iter().cycle();

@@ -5,7 +5,7 @@ use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::queue::Tap;
-use super::stamp::Stamp;
+use super::stamp::RequestStamp;
 use crate::Side;
 
 /// Bytes that are read at a time: first, and once a read has filled the buffer. Most connections have small messages.
@@ -22,7 +22,7 @@ pub async fn relay(
     client: impl AsyncRead + AsyncWrite,
     server: impl AsyncRead + AsyncWrite,
     tap: Tap,
-    stamp: Option<Stamp>,
+    stamp: Option<RequestStamp>,
 ) -> io::Result<()> {
     let (mut client_reads, mut client_writes) = tokio::io::split(client);
     let (mut server_reads, mut server_writes) = tokio::io::split(server);
@@ -56,7 +56,7 @@ struct Passage<'a> {
     tap: &'a Tap,
     side: Side,
     lost: &'a mut u64,
-    stamp: Option<Stamp>,
+    stamp: Option<RequestStamp>,
 }
 
 impl Passage<'_> {

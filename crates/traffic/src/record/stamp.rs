@@ -50,21 +50,25 @@ impl Default for Stamps {
 
 impl Stamps {
     /// Returns the stamp of a new connection.
-    pub(super) fn stamp(&self) -> Stamp {
-        let (input, requests) = (BytesMut::new(), Requests::Undetected);
-        Stamp { statements: Statements { stamps: self.clone(), keyspace: None }, input, requests }
+    pub(super) fn stamp(&self) -> RequestStamp {
+        let (input, requests) = (BytesMut::new(), StampedRequests::Undetected);
+        RequestStamp {
+            statements: StampedStatements { stamps: self.clone(), keyspace: None },
+            input,
+            requests,
+        }
     }
 }
 
 /// The requests of a connection.
-pub struct Stamp {
-    statements: Statements,
+pub struct RequestStamp {
+    statements: StampedStatements,
     /// Bytes that are not passed yet.
     input: BytesMut,
-    requests: Requests,
+    requests: StampedRequests,
 }
 
-enum Requests {
+enum StampedRequests {
     Undetected,
     Thrift(Box<MessageCutter>),
     Native(NativeRequests),
@@ -81,26 +85,33 @@ struct NativeRequests {
     frames: BytesMut,
 }
 
-impl Stamp {
+impl RequestStamp {
     /// Returns the bytes that are passed on after these bytes of the client.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Bytes {
         self.input.extend_from_slice(bytes);
-        if matches!(self.requests, Requests::Undetected) {
+        if matches!(self.requests, StampedRequests::Undetected) {
             self.requests = match protocol_of(&self.input) {
                 None => return Bytes::new(),
-                Some(Ok(Protocol::Native)) => Requests::Native(NativeRequests::default()),
+                Some(Ok(Protocol::Native)) => StampedRequests::Native(NativeRequests::default()),
                 Some(Ok(Protocol::Thrift { is_framed })) => {
                     let transport = Protocol::transport(is_framed);
-                    Requests::Thrift(Box::new(MessageCutter::new(transport, RECORDED_MESSAGE_BYTES_MAX)))
+                    StampedRequests::Thrift(Box::new(MessageCutter::new(
+                        transport,
+                        RECORDED_MESSAGE_BYTES_MAX,
+                    )))
                 }
-                Some(Err(_)) => Requests::Unknown,
+                Some(Err(_)) => StampedRequests::Unknown,
             };
         }
         let mut out = BytesMut::new();
         let passed = match &mut self.requests {
-            Requests::Thrift(cutter) => pass_thrift(cutter, &mut self.input, &mut self.statements, &mut out),
-            Requests::Native(requests) => requests.pass(&mut self.input, &mut self.statements, &mut out),
-            Requests::Undetected | Requests::Unknown => Err(Unreadable(LossReason::Unreadable)),
+            StampedRequests::Thrift(cutter) => {
+                pass_thrift(cutter, &mut self.input, &mut self.statements, &mut out)
+            }
+            StampedRequests::Native(requests) => {
+                requests.pass(&mut self.input, &mut self.statements, &mut out)
+            }
+            StampedRequests::Undetected | StampedRequests::Unknown => Err(Unreadable(LossReason::Unreadable)),
         };
         if passed.is_err() {
             out.extend_from_slice(&self.rest());
@@ -111,10 +122,11 @@ impl Stamp {
     /// Returns all bytes that were not passed yet. Later ones are not changed.
     pub(super) fn rest(&mut self) -> Bytes {
         let mut rest = BytesMut::new();
-        if let Requests::Native(NativeRequests { segments: Some(codec), frames, .. }) = &self.requests {
+        if let StampedRequests::Native(NativeRequests { segments: Some(codec), frames, .. }) = &self.requests
+        {
             codec.put(frames, &mut rest);
         }
-        self.requests = Requests::Unknown;
+        self.requests = StampedRequests::Unknown;
         rest.extend_from_slice(&self.input.split());
         rest.freeze()
     }
@@ -124,7 +136,7 @@ impl Stamp {
 fn pass_thrift(
     cutter: &mut MessageCutter,
     input: &mut BytesMut,
-    statements: &mut Statements,
+    statements: &mut StampedStatements,
     out: &mut BytesMut,
 ) -> Result<(), Unreadable> {
     // An error takes nothing off the input. The cutter has one limit, so it skips no messages.
@@ -144,7 +156,7 @@ impl NativeRequests {
     fn pass(
         &mut self,
         input: &mut BytesMut,
-        statements: &mut Statements,
+        statements: &mut StampedStatements,
         out: &mut BytesMut,
     ) -> Result<(), Unreadable> {
         loop {
@@ -167,7 +179,12 @@ impl NativeRequests {
     }
 
     /// Returns the frame of a write with a timestamp, not compressed; `None` if it stays as it is.
-    fn stamped(&mut self, head: &NativeHead, frame: &Bytes, statements: &mut Statements) -> Option<Bytes> {
+    fn stamped(
+        &mut self,
+        head: &NativeHead,
+        frame: &Bytes,
+        statements: &mut StampedStatements,
+    ) -> Option<Bytes> {
         match RequestCode::of_number(head.opcode)? {
             RequestCode::Startup => {
                 self.compression = compression_of(head, frame);
@@ -184,13 +201,13 @@ impl NativeRequests {
 }
 
 /// Adds timestamps to the statements of one connection.
-struct Statements {
+struct StampedStatements {
     stamps: Stamps,
     /// The keyspace that the client has selected.
     keyspace: Option<String>,
 }
 
-impl Statements {
+impl StampedStatements {
     /// Returns the text of a write with this timestamp, and learns from it which tables have no counters.
     fn stamp_text(&mut self, text: &str, timestamp_us: i64) -> Option<String> {
         if let Some(keyspace) = StatementWords::used_keyspace(text) {
@@ -304,7 +321,7 @@ mod tests {
     }
 
     /// Returns the text and the timestamp of the only request that is passed.
-    fn passed(stamp: &mut Stamp, bytes: &[u8]) -> (String, Option<i64>) {
+    fn passed(stamp: &mut RequestStamp, bytes: &[u8]) -> (String, Option<i64>) {
         // The request arrives in pieces.
         let passed: Vec<u8> = bytes.chunks(7).flat_map(|piece| stamp.take(piece)).collect();
         let request = NativeRequest::read(&passed.into()).unwrap();

@@ -1,16 +1,13 @@
 //! The servers behind the recorder.
 
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use net::{ClientTls, Connector, keep_alive};
+use net::{ClientTls, Connector, MaybeTls, keep_alive};
 
 /// The time that connecting may take, with the handshake of TLS: as long as old clients wait for a reply.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -79,49 +76,7 @@ impl Upstream {
 }
 
 /// A connection to a server.
-#[derive(Debug)]
-pub enum ServerStream {
-    /// Without encryption.
-    Plain(TcpStream),
-    /// With TLS.
-    Tls(Box<ClientTls>),
-}
-
-impl AsyncRead for ServerStream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            ServerStream::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
-            ServerStream::Tls(stream) => Pin::new(stream.as_mut()).poll_read(context, buffer),
-        }
-    }
-}
-
-impl AsyncWrite for ServerStream {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            ServerStream::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
-            ServerStream::Tls(stream) => Pin::new(stream.as_mut()).poll_write(context, bytes),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            ServerStream::Plain(stream) => Pin::new(stream).poll_flush(context),
-            ServerStream::Tls(stream) => Pin::new(stream.as_mut()).poll_flush(context),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            ServerStream::Plain(stream) => Pin::new(stream).poll_shutdown(context),
-            ServerStream::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(context),
-        }
-    }
-}
+pub type ServerStream = MaybeTls<ClientTls>;
 
 #[cfg(test)]
 mod tests {

@@ -16,7 +16,7 @@ use super::link::{Arrival, ReplayLink};
 use super::order::Order;
 use super::own_data::OwnData;
 use super::pending::{CandidateAnswer, PendingCall, RacedPages};
-use super::touched::TouchedRows;
+use super::touched::TouchedKeys;
 use super::{CandidateServer, Progress, ReplayOptions, Speed, reason};
 use crate::event::host_of;
 use base::util::Clock;
@@ -97,7 +97,7 @@ impl<'a> Replay<'a> {
         options: &'a ReplayOptions,
         report: &'a mut Report,
     ) -> Replay<'a> {
-        for rule in Rule::ALL {
+        for rule in Rule::ALL.iter().copied() {
             report.explain_rule(rule.name(), rule.meaning());
         }
         let clock = Clock::system();
@@ -219,7 +219,7 @@ impl<'a> Replay<'a> {
         let mut pending = PendingCall {
             connection,
             at_us,
-            rows: TouchedRows::of(&call, &self.prepared),
+            rows: TouchedKeys::of(&call, &self.prepared),
             races: self.raced_pages.continues(&call),
             call,
             recorded: None,

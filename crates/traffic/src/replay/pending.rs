@@ -11,7 +11,7 @@ use super::super::call::{Answer, Call, CallError, NativeReply, NativeRequest, Re
 use super::super::compare::{Compare, Comparison, FoundDifference, Rule};
 use super::super::message::ThriftMessage;
 use super::super::report::{ComparedCall, DifferenceKind};
-use super::touched::TouchedRows;
+use super::touched::TouchedKeys;
 use crate::limits::TRAFFIC_HANDLES_MAX;
 
 /// A call between its request and its comparison.
@@ -24,7 +24,7 @@ pub(super) struct PendingCall {
     /// The recorded answer with its time.
     pub recorded: Option<(Answer, i64)>,
     pub candidate: CandidateAnswer,
-    pub rows: TouchedRows,
+    pub rows: TouchedKeys,
     /// Whether it reads a row that another call was writing at the same time in the recording, or continues such a read:
     /// either may come first.
     pub races: bool,
@@ -153,7 +153,7 @@ mod tests {
         PendingCall {
             connection: 1,
             at_us: 0,
-            rows: TouchedRows::of(&call, &PreparedTexts::default()),
+            rows: TouchedKeys::of(&call, &PreparedTexts::default()),
             races: false,
             call,
             recorded: None,
@@ -181,7 +181,7 @@ mod tests {
         let message = ThriftMessage { name, kind: MessageKind::Call, seqid: 1, fields }.write();
         let mut connection = Conversation::new(Protocol::Thrift { is_framed: true });
         call.call = connection.request(&message, &PreparedTexts::default()).unwrap();
-        call.rows = TouchedRows::of(&call.call, &PreparedTexts::default());
+        call.rows = TouchedKeys::of(&call.call, &PreparedTexts::default());
         call
     }
 
@@ -210,7 +210,7 @@ mod tests {
     fn a_range_races_with_each_write_of_its_column_family() {
         let (mut range, mut write) = (pending("get_range_slices", ""), pending("insert", "a"));
         range.call.family = Some("Posts".to_owned());
-        range.rows = TouchedRows::of(&range.call, &PreparedTexts::default());
+        range.rows = TouchedKeys::of(&range.call, &PreparedTexts::default());
         write.meet(&mut range);
         assert!(range.races);
         // The order of writes decides no other exception.

@@ -23,7 +23,7 @@ use bytes::Bytes;
 use super::super::call::{Answer, Call, Conversation, PreparedTexts, ReplyContent};
 use super::super::report::{Cause, Report, ReportSubject, ReproducedCall, Reproduction, RunKind};
 use super::super::{Event, EventKind};
-use super::touched::TouchedRows;
+use super::touched::TouchedKeys;
 use super::{CandidateServer, Replay, ReplayOptions, ReplaySummary, Speed};
 
 /// Provides servers without data.
@@ -200,12 +200,12 @@ fn writes_of_shown_rows(events: &[Event], failing: u64, answer: Option<Answer>) 
     let calls = decoded(events.iter(), &mut prepared);
     let read = calls.iter().find(|call| call.number == failing && !call.call.is_write());
     let Some(read) = read else { return HashSet::new() };
-    let rows = TouchedRows::of(&read.call, &prepared);
+    let rows = TouchedKeys::of(&read.call, &prepared);
     let mut shown = HashSet::new();
     read.reply.iter().chain(&answer).for_each(|answer| add_values(answer, &mut shown));
     let before = calls.iter().filter(|call| call.number < failing && call.call.is_write());
     let is_kept = |call: &&RecordedCall| {
-        let written = TouchedRows::of(&call.call, &prepared);
+        let written = TouchedKeys::of(&call.call, &prepared);
         call.call.family.is_some()
             && written.meets(&rows)
             && (rows.have_keys() || written.may_have_key(|key| shown.contains(key)))

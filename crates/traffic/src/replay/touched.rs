@@ -9,41 +9,41 @@ use super::own_data::rows_of;
 
 /// The rows of a call. Empty for calls that have none, such as `describe_version`.
 #[derive(Debug, Default)]
-pub(super) struct TouchedRows(Vec<TableRows>);
+pub(super) struct TouchedKeys(Vec<TableKeys>);
 
 /// Rows of one table.
 #[derive(Debug)]
-struct TableRows {
+struct TableKeys {
     /// Keyspace and table; `None` if it may be any.
     table: Option<(String, String)>,
     /// The restricted columns. The key of a Thrift call has an empty name.
     columns: ColumnValues,
 }
 
-impl TouchedRows {
+impl TouchedKeys {
     /// Returns the rows of a call.
-    pub(super) fn of(call: &Call, prepared: &PreparedTexts) -> TouchedRows {
+    pub(super) fn of(call: &Call, prepared: &PreparedTexts) -> TouchedKeys {
         let keyspace = || call.keyspace.clone().unwrap_or_default();
         let whole = || call.family.clone().map(|family| (keyspace(), family));
-        let of_key = |(family, key): (Bytes, Bytes)| TableRows {
+        let of_key = |(family, key): (Bytes, Bytes)| TableKeys {
             table: Some((keyspace(), String::from_utf8_lossy(&family).into_owned())),
             columns: ColumnValues::from([(String::new(), vec![KeyValue::Bytes(key)])]),
         };
-        let of_all = |columns| TableRows { table: whole(), columns };
+        let of_all = |columns| TableKeys { table: whole(), columns };
         match &call.request {
             // CQL 2 names and restricts columns as CQL 3 does.
             Request::Thrift { .. }
                 if call.statement.is_some() && (call.is_write() || call.family.is_some()) =>
             {
                 let text = call.statement.as_deref().unwrap_or_default();
-                TouchedRows(vec![of_all(column_values(text, &[]))])
+                TouchedKeys(vec![of_all(column_values(text, &[]))])
             }
             Request::Thrift { .. } => {
                 let rows = rows_of(call);
                 if rows.is_empty() && (call.is_write() || call.family.is_some()) {
-                    TouchedRows(vec![of_all(ColumnValues::new())])
+                    TouchedKeys(vec![of_all(ColumnValues::new())])
                 } else {
-                    TouchedRows(rows.into_iter().map(of_key).collect())
+                    TouchedKeys(rows.into_iter().map(of_key).collect())
                 }
             }
             Request::Native(request) => {
@@ -55,15 +55,15 @@ impl TouchedRows {
                     };
                     let StatementWords { keyspace: of_table, table, .. } = StatementWords::of(text);
                     let table = table.map(|table| (of_table.unwrap_or_else(keyspace), table));
-                    TableRows { table: table.or_else(whole), columns: column_values(text, &statement.values) }
+                    TableKeys { table: table.or_else(whole), columns: column_values(text, &statement.values) }
                 });
-                TouchedRows(rows.collect())
+                TouchedKeys(rows.collect())
             }
         }
     }
 
     /// Returns whether both calls may touch the same row.
-    pub(super) fn meets(&self, other: &TouchedRows) -> bool {
+    pub(super) fn meets(&self, other: &TouchedKeys) -> bool {
         self.0.iter().any(|one| other.0.iter().any(|other| one.meets(other)))
     }
 
@@ -83,8 +83,8 @@ impl TouchedRows {
     }
 }
 
-impl TableRows {
-    fn meets(&self, other: &TableRows) -> bool {
+impl TableKeys {
+    fn meets(&self, other: &TableKeys) -> bool {
         let is_same = |(one, other)| one == other;
         if !self.table.as_ref().zip(other.table.as_ref()).is_none_or(is_same) {
             return false;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use base::compat::features::ApiGeneration;
 
@@ -88,7 +89,10 @@ pub struct CallDifference<'a> {
 }
 
 /// Kinds of differences, the least serious first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, IntoStaticStr, VariantArray,
+)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum DifferenceKind {
     /// The same exception with another text.
@@ -100,17 +104,12 @@ pub enum DifferenceKind {
 }
 
 impl DifferenceKind {
-    /// All kinds, the most serious first.
-    pub const ALL: [DifferenceKind; 3] =
-        [DifferenceKind::Data, DifferenceKind::Exception, DifferenceKind::Text];
+    /// All kinds, the least serious first.
+    pub const ALL: &[DifferenceKind] = DifferenceKind::VARIANTS;
 
     /// Returns the name of the kind in options and reports.
     pub fn name(self) -> &'static str {
-        match self {
-            DifferenceKind::Text => "text",
-            DifferenceKind::Exception => "exception",
-            DifferenceKind::Data => "data",
-        }
+        self.into()
     }
 }
 
@@ -124,7 +123,7 @@ impl FromStr for DifferenceKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<DifferenceKind, String> {
-        let found = DifferenceKind::ALL.into_iter().find(|kind| kind.name() == text);
+        let found = DifferenceKind::ALL.iter().copied().find(|kind| kind.name() == text);
         found.ok_or_else(|| format!("unknown kind of difference {text:?}: use data, exception or text"))
     }
 }

@@ -189,7 +189,7 @@ fn hostile() -> Report {
     let invalid = String::from_utf8_lossy(b"\xff\xfe\xc3").into_owned();
     for name in HOSTILE.into_iter().chain([invalid.as_str()]) {
         report.explain_rule(name, name);
-        for kind in DifferenceKind::ALL {
+        for kind in DifferenceKind::ALL.iter().copied() {
             let difference = CallDifference { kind, path: name, recorded: Some(name), candidate: Some(name) };
             let cause = report.add(&ComparedCall {
                 method: name,

@@ -123,6 +123,11 @@ impl Display for Percent {
     }
 }
 
+/// They escape what they show, or show only numbers.
+impl askama::filters::HtmlSafe for Escaped<'_> {}
+impl askama::filters::HtmlSafe for EscapedLines<'_> {}
+impl askama::filters::HtmlSafe for Thousands {}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -62,7 +62,7 @@ pub enum NextFrame {
     Incomplete,
 }
 
-/// Returns the end of the text of [`FrameError::Version`]. 2.2, the first release with version 4, has another one than 1.2
+/// Returns the end of the text of [`NativeFrameError::Version`]. 2.2, the first release with version 4, has another one than 1.2
 /// to 2.1.
 fn of_version(number: u8, highest: ProtocolVersion) -> String {
     if highest < ProtocolVersion::V4 {
@@ -74,7 +74,7 @@ fn of_version(number: u8, highest: ProtocolVersion) -> String {
 
 /// Why frames cannot be read. The connection must be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum FrameError {
+pub enum NativeFrameError {
     /// The text makes drivers try a lower version. It comes from the releases that have this highest version.
     #[error("Invalid or unsupported protocol version{}", of_version(*number, *highest))]
     Version {
@@ -166,7 +166,7 @@ impl FrameCutter {
     }
 
     /// Takes the next frame off the front of the buffer.
-    pub fn next_frame(&mut self, buffer: &mut BytesMut) -> Result<NextFrame, FrameError> {
+    pub fn next_frame(&mut self, buffer: &mut BytesMut) -> Result<NextFrame, NativeFrameError> {
         if self.to_skip > 0 {
             let skipped = self.to_skip.min(buffer.len());
             buffer.advance(skipped);
@@ -174,10 +174,10 @@ impl FrameCutter {
         }
         let Some(first) = buffer.first().copied() else { return Ok(NextFrame::Incomplete) };
         if first & FROM_SERVER != 0 {
-            return Err(FrameError::FromServer);
+            return Err(NativeFrameError::FromServer);
         }
         let version = ProtocolVersion::of_number(first).filter(|version| *version <= self.highest);
-        let version = version.ok_or(FrameError::Version { number: first, highest: self.highest })?;
+        let version = version.ok_or(NativeFrameError::Version { number: first, highest: self.highest })?;
         let Some(mut header) = buffer.get(1..version.header_bytes()) else {
             return Ok(NextFrame::Incomplete);
         };
@@ -187,7 +187,7 @@ impl FrameCutter {
         let opcode = header.get_u8();
         let length = header.get_u32() as usize;
         if let Some(expected) = self.version.filter(|expected| *expected != version) {
-            return Err(FrameError::OtherVersion { got: version, expected, stream });
+            return Err(NativeFrameError::OtherVersion { got: version, expected, stream });
         }
         self.version = Some(version);
         if length > self.bytes_max {
@@ -231,7 +231,7 @@ pub fn write_frame(
 mod tests {
     use super::*;
 
-    fn cut(bytes: &[u8]) -> Result<NextFrame, FrameError> {
+    fn cut(bytes: &[u8]) -> Result<NextFrame, NativeFrameError> {
         FrameCutter::default().next_frame(&mut BytesMut::from(bytes))
     }
 
@@ -268,12 +268,12 @@ mod tests {
     fn unsupported_versions_are_refused_with_the_text_that_drivers_expect() {
         for number in [0, 6, 65, 66, 127] {
             let error = cut(&[number]).unwrap_err();
-            assert_eq!(error, FrameError::Version { number, highest: ProtocolVersion::V5 });
+            assert_eq!(error, NativeFrameError::Version { number, highest: ProtocolVersion::V5 });
             let expected =
                 format!("Invalid or unsupported protocol version ({number}); highest supported is 5 ");
             assert_eq!(error.to_string(), expected);
         }
-        assert_eq!(cut(b"\x84"), Err(FrameError::FromServer));
+        assert_eq!(cut(b"\x84"), Err(NativeFrameError::FromServer));
         let mut old = FrameCutter::up_to(ProtocolVersion::V3);
         let error = old.next_frame(&mut BytesMut::from(&b"\x04"[..])).unwrap_err();
         assert_eq!(error.to_string(), "Invalid or unsupported protocol version: 4");

@@ -15,7 +15,7 @@ pub use body_reader::BodyReader;
 pub use body_writer::BodyWriter;
 pub use compression::Compression;
 pub use consistency::{consistency_code, consistency_of};
-pub use frame::{Frame, FrameCutter, FrameError, NextFrame, flag, write_frame};
+pub use frame::{Frame, FrameCutter, NativeFrameError, NextFrame, flag, write_frame};
 pub use opcode::{RequestCode, ResponseCode, UNREADABLE};
 pub use segment::{PAYLOAD_BYTES_MAX as SEGMENT_PAYLOAD_MAX, SegmentCodec, SegmentError};
 pub use version::ProtocolVersion;

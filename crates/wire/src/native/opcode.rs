@@ -1,5 +1,7 @@
 //! The opcodes of frames.
 
+use strum::IntoStaticStr;
+
 use base::util::metrics::RequestSlot;
 
 /// The slot in the metrics of frames that cannot be read, or that are not allowed in the state of the connection. The
@@ -8,7 +10,8 @@ pub const UNREADABLE: RequestSlot =
     RequestSlot { number: 15, protocol: "native", method: "unknown", generation: "" };
 
 /// The kinds of frames that a client sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum RequestCode {
     /// The first request: the client's options, such as the CQL version and the compression.
     Startup,
@@ -42,17 +45,7 @@ impl RequestCode {
 
     /// Returns the name in Cassandra's error messages.
     pub fn name(self) -> &'static str {
-        match self {
-            RequestCode::Startup => "STARTUP",
-            RequestCode::Credentials => "CREDENTIALS",
-            RequestCode::Options => "OPTIONS",
-            RequestCode::Query => "QUERY",
-            RequestCode::Prepare => "PREPARE",
-            RequestCode::Execute => "EXECUTE",
-            RequestCode::Register => "REGISTER",
-            RequestCode::Batch => "BATCH",
-            RequestCode::AuthResponse => "AUTH_RESPONSE",
-        }
+        self.into()
     }
 
     /// Returns the slot of the request in the metrics.

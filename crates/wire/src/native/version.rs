@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use strum::{FromRepr, VariantArray};
+
 use base::marshal::CollectionForm;
 
 /// A version of the protocol. The comments name the first release that has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, VariantArray, FromRepr)]
+#[repr(u8)]
 pub enum ProtocolVersion {
     /// 1.2.
     V1 = 1,
@@ -21,20 +24,14 @@ pub enum ProtocolVersion {
 
 impl ProtocolVersion {
     /// All supported versions, in ascending order.
-    pub const ALL: [ProtocolVersion; 5] = [
-        ProtocolVersion::V1,
-        ProtocolVersion::V2,
-        ProtocolVersion::V3,
-        ProtocolVersion::V4,
-        ProtocolVersion::V5,
-    ];
+    pub const ALL: &[ProtocolVersion] = ProtocolVersion::VARIANTS;
 
     /// The highest supported version.
     pub const HIGHEST: ProtocolVersion = ProtocolVersion::V5;
 
     /// Returns the version with a number; `None` if it is not supported.
     pub fn of_number(number: u8) -> Option<ProtocolVersion> {
-        ProtocolVersion::ALL.into_iter().find(|version| version.number() == number)
+        ProtocolVersion::from_repr(number)
     }
 
     /// Returns the number of the version in frames.

@@ -1,7 +1,10 @@
 //! The outcome of a request.
 
-/// The outcome of a request, as metrics distinguish it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use strum::{IntoStaticStr, VariantArray};
+
+/// The outcome of a request, as metrics distinguish it. Outcomes are counted by their numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum RequestOutcome {
     /// The request has succeeded.
     Ok,
@@ -23,41 +26,12 @@ pub enum RequestOutcome {
     Internal,
 }
 
-// Outcomes are counted by their numbers and shown in the order of `ALL`.
-const _: () = {
-    let mut at = 0;
-    while at < RequestOutcome::ALL.len() {
-        assert!(RequestOutcome::ALL[at] as usize == at);
-        at += 1;
-    }
-};
-
 impl RequestOutcome {
     /// All outcomes, in the order of their numbers.
-    pub const ALL: [RequestOutcome; 9] = [
-        RequestOutcome::Ok,
-        RequestOutcome::NotFound,
-        RequestOutcome::Invalid,
-        RequestOutcome::Protocol,
-        RequestOutcome::Unauthorized,
-        RequestOutcome::Unavailable,
-        RequestOutcome::TimedOut,
-        RequestOutcome::Overloaded,
-        RequestOutcome::Internal,
-    ];
+    pub const ALL: &[RequestOutcome] = RequestOutcome::VARIANTS;
 
     /// Returns the value of the label `outcome`.
     pub fn label(self) -> &'static str {
-        match self {
-            RequestOutcome::Ok => "ok",
-            RequestOutcome::NotFound => "not_found",
-            RequestOutcome::Invalid => "invalid",
-            RequestOutcome::Protocol => "protocol",
-            RequestOutcome::Unauthorized => "unauthorized",
-            RequestOutcome::Unavailable => "unavailable",
-            RequestOutcome::TimedOut => "timed_out",
-            RequestOutcome::Overloaded => "overloaded",
-            RequestOutcome::Internal => "internal",
-        }
+        self.into()
     }
 }

@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn outcomes_are_numbered_in_their_order() {
-        for (number, outcome) in RequestOutcome::ALL.into_iter().enumerate() {
+        for (number, outcome) in RequestOutcome::ALL.iter().copied().enumerate() {
             assert_eq!(outcome as usize, number, "{}", outcome.label());
         }
     }

@@ -32,7 +32,7 @@ pub(super) struct SystemStore {
 }
 
 /// A partition of a system table. Its cells are in the comparator's order.
-struct Partition {
+struct SystemPartition {
     key: Bytes,
     cells: Vec<Cell>,
 }
@@ -60,7 +60,7 @@ impl SystemStore {
     }
 
     /// Returns the partitions of a table in the order of the ring, or at least those that are wanted.
-    fn partitions(&self, cf: &CfDef, wanted: &RequestedTables) -> Vec<Partition> {
+    fn partitions(&self, cf: &CfDef, wanted: &RequestedTables) -> Vec<SystemPartition> {
         let state = self.state();
         let table = listed_in(self.behaviour.line(), &cf.keyspace).find(|listed| listed.name == cf.name);
         let found = match table {
@@ -76,14 +76,18 @@ impl SystemStore {
     }
 
     /// Joins rows of a table with the same key, and sorts partitions and cells.
-    fn joined(&self, mut rows: Vec<(Bytes, Vec<Cell>)>, comparator: &dyn AbstractType) -> Vec<Partition> {
+    fn joined(
+        &self,
+        mut rows: Vec<(Bytes, Vec<Cell>)>,
+        comparator: &dyn AbstractType,
+    ) -> Vec<SystemPartition> {
         let ring = self.database.ring_order();
         rows.sort_by_cached_key(|(key, _)| ring.position(key));
-        let mut partitions: Vec<Partition> = Vec::new();
+        let mut partitions: Vec<SystemPartition> = Vec::new();
         for (key, cells) in rows {
             match partitions.last_mut().filter(|last| last.key == key) {
                 Some(last) => last.cells.extend(cells),
-                None => partitions.push(Partition { key, cells }),
+                None => partitions.push(SystemPartition { key, cells }),
             }
         }
         for partition in &mut partitions {
@@ -108,7 +112,7 @@ impl SystemStore {
             found.extend(in_range);
         }
         found.truncate(command.max_rows);
-        let row = |partition: Partition| {
+        let row = |partition: SystemPartition| {
             Ok(Row { key: partition.key, columns: columns(partition.cells, &command.read)? })
         };
         found.into_iter().map(row).collect()

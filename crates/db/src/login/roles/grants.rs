@@ -70,7 +70,7 @@ impl Grants {
             Resource::Keyspace(keyspace) => {
                 self.keyspaces.remove(keyspace);
             }
-            other => self.take(other, Permission::ALL.into_iter().collect()),
+            other => self.take(other, Permission::ALL.iter().copied().collect()),
         }
     }
 

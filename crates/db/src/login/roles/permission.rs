@@ -3,9 +3,24 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// A permission that a role can be granted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// A permission that a role can be granted, in the order in which Cassandra lists them.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    VariantArray,
+    IntoStaticStr,
+    EnumString,
+)]
+#[strum(serialize_all = "UPPERCASE")]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Permission {
     /// Creating keyspaces, tables or roles.
@@ -26,32 +41,16 @@ pub enum Permission {
 
 impl Permission {
     /// All permissions, in the order in which Cassandra lists them.
-    pub const ALL: [Permission; 7] = [
-        Permission::Create,
-        Permission::Alter,
-        Permission::Drop,
-        Permission::Select,
-        Permission::Modify,
-        Permission::Authorize,
-        Permission::Describe,
-    ];
+    pub const ALL: &[Permission] = Permission::VARIANTS;
 
     /// Returns the permission's name in statements.
     pub fn name(self) -> &'static str {
-        match self {
-            Permission::Create => "CREATE",
-            Permission::Alter => "ALTER",
-            Permission::Drop => "DROP",
-            Permission::Select => "SELECT",
-            Permission::Modify => "MODIFY",
-            Permission::Authorize => "AUTHORIZE",
-            Permission::Describe => "DESCRIBE",
-        }
+        self.into()
     }
 
     /// Returns the permission with a name in capitals.
     pub fn named(name: &str) -> Option<Permission> {
-        Permission::ALL.into_iter().find(|permission| permission.name() == name)
+        name.parse().ok()
     }
 }
 
@@ -90,7 +89,7 @@ impl PermissionSet {
 
     /// Returns the permissions in the order in which Cassandra lists them.
     pub fn iter(self) -> impl Iterator<Item = Permission> {
-        Permission::ALL.into_iter().filter(move |permission| self.contains(*permission))
+        Permission::ALL.iter().copied().filter(move |permission| self.contains(*permission))
     }
 }
 

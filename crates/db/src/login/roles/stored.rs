@@ -27,7 +27,7 @@ pub(super) enum StoredRoleError {
 }
 
 #[derive(Deserialize)]
-struct Versioned {
+struct VersionedRoles {
     version: u32,
 }
 
@@ -104,7 +104,7 @@ pub(super) fn role_from_json(name: &str, json: &[u8]) -> Result<Role, StoredRole
         role: name.to_owned(),
         why: error.to_string(),
     };
-    let Versioned { version } = serde_json::from_slice(json).map_err(malformed)?;
+    let VersionedRoles { version } = serde_json::from_slice(json).map_err(malformed)?;
     if version != VERSION {
         return Err(StoredRoleError::Version { role: name.to_owned(), version });
     }

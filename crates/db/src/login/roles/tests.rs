@@ -178,7 +178,7 @@ proptest! {
             let all: BTreeSet<&str> =
                 closure.iter().filter(|(member, _)| *member == role).map(|(_, of)| NAMES[*of]).collect();
             prop_assert_eq!(roles.all_of(name), all);
-            for (at, permission) in Permission::ALL.into_iter().enumerate() {
+            for (at, permission) in Permission::ALL.iter().copied().enumerate() {
                 for resource in resources() {
                     let expected = model.allows(role, at, &resource);
                     prop_assert_eq!(roles.allow(name, permission, &resource), expected, "{} {:?}", name, resource);

@@ -1,35 +1,22 @@
 //! The describe calls of 0.4 to 0.6.
 
+use super::Call;
 use super::modern::describe as modern;
-use super::{Call, CallFuture, Method, arg};
-use crate::thrift::failure::DeclaredException;
+use crate::thrift::failure::Failure;
+use base::compat::Behaviour;
 use base::compat::features::api_version;
-use base::compat::{Behaviour, Span, only};
-use base::util::Release::{V0_4, V0_6};
 use db::TokenRange;
 use wire::thrift::{TType, Writer};
 
-pub(super) const DESCRIBE_KEYSPACES: Method = Method {
-    name: "describe_keyspaces",
-    releases: only(V0_6),
-    args: &[],
-    throws: &[],
-    needs_login: false,
-    kind: None,
-    run: describe_keyspaces,
-};
-
 /// A client whose calls so far do not show its release may be a 0.7 client: the reply contains both results, and the
 /// client uses the one whose type it knows.
-fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        call.database.stored_schema().refresh_if_possible().await;
-        if call.session.is_of_either() {
-            modern::write_keyspaces(&mut call);
-        }
-        write_old_names(&mut call);
-        Ok(())
-    })
+pub(super) async fn describe_keyspaces(mut call: Call<'_>) -> Result<(), Failure> {
+    call.database.stored_schema().refresh_if_possible().await;
+    if call.session.is_of_either() {
+        modern::write_keyspaces(&mut call);
+    }
+    write_old_names(&mut call);
+    Ok(())
 }
 
 /// Writes the names of all keyspaces, as 0.6 does.
@@ -43,26 +30,14 @@ pub(super) fn write_old_names(call: &mut Call<'_>) {
     }
 }
 
-pub(super) const DESCRIBE_KEYSPACE: Method = Method {
-    name: "describe_keyspace",
-    releases: Span::between(V0_4, V0_6),
-    args: &[arg(1, "keyspace", TType::String)],
-    throws: &[(1, DeclaredException::NotFound)],
-    needs_login: false,
-    kind: None,
-    run: describe_keyspace,
-};
-
-fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let keyspace = call.args.bytes(1)?;
-        call.database.stored_schema().refresh_if_possible().await;
-        if call.session.is_of_either() {
-            modern::write_keyspace(&mut call, &keyspace)?;
-        }
-        write_old_keyspace(&mut call, &keyspace)?;
-        Ok(())
-    })
+pub(super) async fn describe_keyspace(mut call: Call<'_>) -> Result<(), Failure> {
+    let keyspace = call.args.bytes(1)?;
+    call.database.stored_schema().refresh_if_possible().await;
+    if call.session.is_of_either() {
+        modern::write_keyspace(&mut call, &keyspace)?;
+    }
+    write_old_keyspace(&mut call, &keyspace)?;
+    Ok(())
 }
 
 /// Writes a keyspace as 0.4 to 0.6 do.
@@ -84,63 +59,30 @@ pub(super) fn write_old_keyspace(call: &mut Call<'_>, keyspace: &[u8]) -> Result
     Ok(())
 }
 
-pub(super) const DESCRIBE_CLUSTER_NAME: Method = Method {
-    name: "describe_cluster_name",
-    releases: only(V0_6),
-    args: &[],
-    throws: &[],
-    needs_login: false,
-    kind: None,
-    run: describe_cluster_name,
-};
-
-pub(super) fn describe_cluster_name(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let name = call.database.cluster_name().to_owned();
-        call.writer().field_string(0, name.as_bytes());
-        Ok(())
-    })
+pub(super) async fn describe_cluster_name(mut call: Call<'_>) -> Result<(), Failure> {
+    let name = call.database.cluster_name().to_owned();
+    call.writer().field_string(0, name.as_bytes());
+    Ok(())
 }
 
-pub(super) const DESCRIBE_VERSION: Method =
-    Method { name: "describe_version", run: describe_version, ..DESCRIBE_CLUSTER_NAME };
-
-pub(super) fn describe_version(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let version = api_version(call.behaviour.release);
-        call.writer().field_string(0, version.as_bytes());
-        Ok(())
-    })
+pub(super) async fn describe_version(mut call: Call<'_>) -> Result<(), Failure> {
+    let version = api_version(call.behaviour.release);
+    call.writer().field_string(0, version.as_bytes());
+    Ok(())
 }
 
-pub(super) const DESCRIBE_PARTITIONER: Method =
-    Method { name: "describe_partitioner", run: describe_partitioner, ..DESCRIBE_CLUSTER_NAME };
-
-pub(super) fn describe_partitioner(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let name = call.database.partitioner().class_name();
-        call.writer().field_string(0, name.as_bytes());
-        Ok(())
-    })
+pub(super) async fn describe_partitioner(mut call: Call<'_>) -> Result<(), Failure> {
+    let name = call.database.partitioner().class_name();
+    call.writer().field_string(0, name.as_bytes());
+    Ok(())
 }
 
-pub(super) const DESCRIBE_RING: Method = Method {
-    name: "describe_ring",
-    args: &[arg(1, "keyspace", TType::String)],
-    throws: &[(1, DeclaredException::InvalidRequest)],
-    run: describe_ring,
-    ..DESCRIBE_CLUSTER_NAME
-};
-
-pub(super) fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let keyspace = call.args.bytes(1)?;
-        let describe = call.database.describe(call.behaviour);
-        let ring =
-            if call.may_see_keyspaces() { describe.describe_ring(&keyspace)? } else { describe.ring() };
-        write_ring(&mut call, &ring);
-        Ok(())
-    })
+pub(super) async fn describe_ring(mut call: Call<'_>) -> Result<(), Failure> {
+    let keyspace = call.args.bytes(1)?;
+    let describe = call.database.describe(call.behaviour);
+    let ring = if call.may_see_keyspaces() { describe.describe_ring(&keyspace)? } else { describe.ring() };
+    write_ring(&mut call, &ring);
+    Ok(())
 }
 
 /// Writes the ring with the details of the release: clients of 1.0.1 and later read them without checking that they
@@ -177,23 +119,10 @@ fn write_endpoints(writer: &mut Writer<'_>, id: i16, endpoints: &[String]) {
     }
 }
 
-pub(super) const DESCRIBE_SPLITS: Method = Method {
-    name: "describe_splits",
-    args: &[
-        arg(1, "start_token", TType::String),
-        arg(2, "end_token", TType::String),
-        arg(3, "keys_per_split", TType::I32),
-    ],
-    run: describe_splits,
-    ..DESCRIBE_CLUSTER_NAME
-};
-
-fn describe_splits(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let (start, end) = (call.args.bytes(1)?, call.args.bytes(2)?);
-        let splits =
-            call.database.describe(call.behaviour).describe_splits(&start, &end, call.args.i32(3)?).await?;
-        call.write_texts(&splits);
-        Ok(())
-    })
+pub(super) async fn describe_splits(mut call: Call<'_>) -> Result<(), Failure> {
+    let (start, end) = (call.args.bytes(1)?, call.args.bytes(2)?);
+    let splits =
+        call.database.describe(call.behaviour).describe_splits(&start, &end, call.args.i32(3)?).await?;
+    call.write_texts(&splits);
+    Ok(())
 }

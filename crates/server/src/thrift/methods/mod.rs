@@ -1,4 +1,4 @@
-//! The table of calls: one row for each signature of each method.
+//! The table of calls: one row for each method of an API generation.
 
 mod batches;
 mod describe;
@@ -8,11 +8,11 @@ mod modern;
 mod properties;
 mod ranges;
 mod reads;
+mod row;
 mod writes;
 
 use std::future::Future;
 use std::pin::Pin;
-
 use std::sync::{Arc, LazyLock};
 
 use bytes::{Bytes, BytesMut};
@@ -21,11 +21,13 @@ use super::args::Args;
 use super::dialect::{Compat, Session};
 use super::failure::Failure;
 use base::compat::features::{ApiGeneration, ConsistencyLevel};
-use base::compat::{Behaviour, Span, texts};
+use base::compat::{Behaviour, Span, only, texts};
 use base::util::KeyMap;
-use base::util::meter::RequestKind;
+use base::util::Release::{V0_4, V0_5, V0_6};
+use base::util::meter::RequestKind::{self, Range, Read, Write};
 use cql::PreparedStatements;
 use db::{Access, Database, Request};
+use row::{MethodRow, data, open};
 use wire::thrift::{TType, Writer};
 
 pub use super::args::Arg;
@@ -113,17 +115,17 @@ impl<'a> Call<'a> {
 /// The future of a call.
 pub type CallFuture<'a> = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send + 'a>>;
 
-/// One signature of one method.
+/// One signature of one method. [`MethodRow::signatures`] makes them from the rows and the interface files.
 pub struct Method {
     /// The name in the IDL and in messages.
     pub name: &'static str,
     /// The releases whose interface has this signature.
     pub releases: Span,
     /// The arguments, in the order of the IDL.
-    pub args: &'static [Arg],
+    pub args: Vec<Arg>,
     /// The exceptions by their field in the result. Other failures become the nearest
     /// of them, or a TApplicationException.
-    pub throws: &'static [(i16, DeclaredException)],
+    pub throws: Vec<(i16, DeclaredException)>,
     /// Whether a call needs the login of its own API generation if an authenticator is configured. From 0.7 on such a
     /// call also checks the user's rights with `Call::check`. Other calls need either login, or none if
     /// `before_login::is_answered`.
@@ -142,32 +144,10 @@ impl Method {
     }
 }
 
-/// Declares one argument.
-const fn arg(id: i16, name: &'static str, ttype: TType) -> Arg {
-    Arg { id, name, ttype }
-}
-
-/// Exceptions of data calls: 0.3 and 0.4 have no TimedOut.
-const WITHOUT_TIMEOUT: &[(i16, DeclaredException)] =
-    &[(1, DeclaredException::InvalidRequest), (2, DeclaredException::Unavailable)];
-const WITH_TIMEOUT: &[(i16, DeclaredException)] = &[
-    (1, DeclaredException::InvalidRequest),
-    (2, DeclaredException::Unavailable),
-    (3, DeclaredException::TimedOut),
-];
-
-/// Exceptions of `get`.
-const NOT_FOUND_OR_TIMEOUT: &[(i16, DeclaredException)] = &[
-    (1, DeclaredException::InvalidRequest),
-    (2, DeclaredException::NotFound),
-    (3, DeclaredException::Unavailable),
-    (4, DeclaredException::TimedOut),
-];
-
 /// All supported calls. If several rows have the same name, the newest is last.
-pub static METHODS: LazyLock<Vec<&'static Method>> = LazyLock::new(|| {
-    let rows = first::ROWS.iter().copied().chain([OLD_METHODS]).chain(modern::ROWS.iter().copied());
-    rows.flatten().collect()
+pub static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
+    let rows = first::ROWS.iter().chain(OLD_ROWS).chain(modern::ROWS);
+    rows.flat_map(MethodRow::signatures).collect()
 });
 
 /// Returns the rows with a name, the newest last.
@@ -177,44 +157,39 @@ pub fn named(name: &[u8]) -> &'static [&'static Method] {
         for method in METHODS.iter() {
             by_name.entry(method.name.as_bytes()).or_default().push(method);
         }
+        let are_in_order = |rows: &Vec<&Method>| rows.is_sorted_by_key(|row| row.releases.first());
+        assert!(by_name.values().all(are_in_order), "a call would be taken for that of an older release");
         by_name
     });
     BY_NAME.get(name).map_or(&[], |rows| rows)
 }
 
+const FROM_0_4: Span = Span::between(V0_4, V0_6);
+
 /// The calls of 0.4 to 0.6, which have a keyspace argument.
-static OLD_METHODS: &[Method] = &[
-    reads::GET_0_4,
-    reads::GET,
-    reads::GET_SLICE_0_4,
-    reads::GET_SLICE,
-    writes::INSERT_0_4,
-    writes::INSERT,
-    batches::BATCH_MUTATE,
-    batches::BATCH_INSERT_0_4,
-    batches::BATCH_INSERT,
-    writes::REMOVE_0_4,
-    writes::REMOVE,
-    reads::MULTIGET_0_4,
-    reads::MULTIGET,
-    reads::MULTIGET_SLICE_0_4,
-    reads::MULTIGET_SLICE,
-    reads::GET_COUNT_0_4,
-    reads::GET_COUNT,
-    ranges::GET_KEY_RANGE_0_4,
-    ranges::GET_KEY_RANGE,
-    ranges::GET_RANGE_SLICE,
-    ranges::GET_RANGE_SLICES,
-    login::LOGIN,
-    properties::GET_STRING_PROPERTY,
-    properties::GET_STRING_LIST_PROPERTY,
-    describe::DESCRIBE_KEYSPACES,
-    describe::DESCRIBE_KEYSPACE,
-    describe::DESCRIBE_CLUSTER_NAME,
-    describe::DESCRIBE_VERSION,
-    describe::DESCRIBE_PARTITIONER,
-    describe::DESCRIBE_RING,
-    describe::DESCRIBE_SPLITS,
+const OLD_ROWS: &[MethodRow] = &[
+    data(Read, "get", FROM_0_4, |call| Box::pin(reads::get(call))),
+    data(Read, "get_slice", FROM_0_4, |call| Box::pin(reads::get_slice(call))),
+    data(Write, "insert", FROM_0_4, |call| Box::pin(writes::insert(call))),
+    data(Write, "batch_mutate", only(V0_6), |call| Box::pin(batches::batch_mutate(call))),
+    data(Write, "batch_insert", FROM_0_4, |call| Box::pin(batches::batch_insert(call))),
+    data(Write, "remove", FROM_0_4, |call| Box::pin(writes::remove(call))),
+    data(Read, "multiget", FROM_0_4, |call| Box::pin(reads::multiget(call))),
+    data(Read, "multiget_slice", FROM_0_4, |call| Box::pin(reads::multiget_slice(call))),
+    data(Read, "get_count", FROM_0_4, |call| Box::pin(reads::get_count(call))),
+    data(Range, "get_key_range", Span::between(V0_4, V0_5), |call| Box::pin(ranges::get_key_range(call))),
+    data(Range, "get_range_slice", Span::between(V0_5, V0_6), |call| Box::pin(ranges::get_range_slice(call))),
+    data(Range, "get_range_slices", only(V0_6), |call| Box::pin(ranges::get_range_slices(call))),
+    open("login", only(V0_6), |call| Box::pin(login::login(call))),
+    open("get_string_property", FROM_0_4, |call| Box::pin(properties::get_string_property(call))),
+    open("get_string_list_property", FROM_0_4, |call| Box::pin(properties::get_string_list_property(call))),
+    open("describe_keyspaces", only(V0_6), |call| Box::pin(describe::describe_keyspaces(call))),
+    open("describe_keyspace", FROM_0_4, |call| Box::pin(describe::describe_keyspace(call))),
+    open("describe_cluster_name", only(V0_6), |call| Box::pin(describe::describe_cluster_name(call))),
+    open("describe_version", only(V0_6), |call| Box::pin(describe::describe_version(call))),
+    open("describe_partitioner", only(V0_6), |call| Box::pin(describe::describe_partitioner(call))),
+    open("describe_ring", only(V0_6), |call| Box::pin(describe::describe_ring(call))),
+    open("describe_splits", only(V0_6), |call| Box::pin(describe::describe_splits(call))),
 ];
 
 #[cfg(test)]

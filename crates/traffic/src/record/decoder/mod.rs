@@ -12,11 +12,11 @@
 
 mod connection;
 mod native;
-#[cfg(test)]
-mod planted_tests;
 mod prepared_kinds;
 mod replies;
 mod secrets;
+#[cfg(test)]
+mod tests;
 mod thrift;
 
 use std::collections::HashMap;

@@ -1,17 +1,41 @@
 //! A CQL statement as a program of each driver of the native protocol.
 
-use super::language::{escape, utf16_literal};
+use super::language::{escape, filled, utf16_literal};
 use super::{Snippet, cql};
 
 /// Returns a statement as code for cqlsh and for the drivers of Python, Java, Node and Go.
 pub fn driver_snippets(keyspace: Option<&str>, statement: &str) -> Vec<Snippet> {
     let text = statement.trim().trim_end_matches(';');
+    let keyspace = keyspace.map(name);
+    let program = |language, program: &str, literal: fn(&str) -> String, before: &str, after: &str| {
+        let keyspace = keyspace.as_ref().map(|name| format!("{before}{}{after}", literal(name)));
+        let values = [("keyspace", keyspace.as_deref().unwrap_or_default()), ("statement", &literal(text))];
+        Snippet { language, text: filled(program, &values) }
+    };
     vec![
-        Snippet { language: "cqlsh", text: cqlsh(keyspace, text) },
-        Snippet { language: "Python (cassandra-driver)", text: python(keyspace, text) },
-        Snippet { language: "Java (DataStax driver 4)", text: java(keyspace, text) },
-        Snippet { language: "Node (cassandra-driver)", text: node(keyspace, text) },
-        Snippet { language: "Go (gocql)", text: go(keyspace, text) },
+        Snippet { language: "cqlsh", text: cqlsh(keyspace.as_deref(), text) },
+        program("Python (cassandra-driver)", include_str!("programs/driver.py.txt"), long_literal, "", ""),
+        program(
+            "Java (DataStax driver 4)",
+            include_str!("programs/driver.java.txt"),
+            utf16_literal,
+            "\n                .withKeyspace(",
+            ")",
+        ),
+        program(
+            "Node (cassandra-driver)",
+            include_str!("programs/driver.js.txt"),
+            utf16_literal,
+            "\n    keyspace: ",
+            ",",
+        ),
+        program(
+            "Go (gocql)",
+            include_str!("programs/driver.go.txt"),
+            long_literal,
+            "\tcluster.Keyspace = ",
+            "\n",
+        ),
     ]
 }
 
@@ -27,58 +51,8 @@ fn name(keyspace: &str) -> String {
 }
 
 fn cqlsh(keyspace: Option<&str>, text: &str) -> String {
-    let switch = keyspace.map_or(String::new(), |keyspace| format!("USE {};\n", name(keyspace)));
+    let switch = keyspace.map_or(String::new(), |name| format!("USE {name};\n"));
     switch + &cql::statement(text, &[])
-}
-
-fn python(keyspace: Option<&str>, text: &str) -> String {
-    let keyspace = keyspace.map_or(String::new(), |keyspace| long_literal(&name(keyspace)));
-    let connect = if keyspace.is_empty() { "connect()".to_owned() } else { format!("connect({keyspace})") };
-    format!(
-        "from cassandra.cluster import Cluster\n\ncluster = Cluster([\"localhost\"], port=9042)\n\
-         session = cluster.{connect}\nfor row in session.execute({}):\n    print(row)\ncluster.shutdown()\n",
-        long_literal(text)
-    )
-}
-
-fn java(keyspace: Option<&str>, text: &str) -> String {
-    let keyspace = keyspace.map_or(String::new(), |keyspace| {
-        format!("\n                .withKeyspace({})", utf16_literal(&name(keyspace)))
-    });
-    format!(
-        "import com.datastax.oss.driver.api.core.CqlSession;\nimport com.datastax.oss.driver.api.core.cql.Row;\n\
-         import java.net.InetSocketAddress;\n\npublic class Ask {{\n    public static void main(String[] arguments) {{\n        \
-         try (CqlSession session = CqlSession.builder()\n                \
-         .addContactPoint(new InetSocketAddress(\"localhost\", 9042))\n                \
-         .withLocalDatacenter(\"datacenter1\"){keyspace}\n                .build()) {{\n            \
-         for (Row row : session.execute({})) {{\n                System.out.println(row.getFormattedContents());\n            \
-         }}\n        }}\n    }}\n}}\n",
-        utf16_literal(text)
-    )
-}
-
-fn node(keyspace: Option<&str>, text: &str) -> String {
-    let keyspace = keyspace
-        .map_or(String::new(), |keyspace| format!("\n    keyspace: {},", utf16_literal(&name(keyspace))));
-    format!(
-        "const cassandra = require('cassandra-driver');\n\nconst client = new cassandra.Client({{\n    \
-         contactPoints: ['localhost:9042'],\n    localDataCenter: 'datacenter1',{keyspace}\n}});\n\n\
-         client.execute({})\n    .then((result) => console.log(result.rows))\n    .finally(() => client.shutdown());\n",
-        utf16_literal(text)
-    )
-}
-
-fn go(keyspace: Option<&str>, text: &str) -> String {
-    let keyspace = keyspace.map_or(String::new(), |keyspace| {
-        format!("\tcluster.Keyspace = {}\n", long_literal(&name(keyspace)))
-    });
-    format!(
-        "package main\n\nimport (\n\t\"fmt\"\n\n\t\"github.com/gocql/gocql\"\n)\n\nfunc main() {{\n\t\
-         cluster := gocql.NewCluster(\"localhost:9042\")\n{keyspace}\tsession, err := cluster.CreateSession()\n\t\
-         if err != nil {{\n\t\tpanic(err)\n\t}}\n\tdefer session.Close()\n\t\
-         rows, err := session.Query({}).Iter().SliceMap()\n\tfmt.Println(rows, err)\n}}\n",
-        long_literal(text)
-    )
 }
 
 /// Returns a string literal of Python or Go.

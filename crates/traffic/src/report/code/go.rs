@@ -2,60 +2,29 @@
 
 use std::fmt::Write;
 
-use super::language::{CodeLanguage, camel, escape, separated};
-use super::term::{TypedCall, TypedTerm};
+use super::language::{CodeLanguage, arguments, camel, escape, separated};
+use super::term::{CodeTerm, TypedCall};
 use wire::thrift::interface::{Field, Requirement, Type};
 
-pub(super) struct Go;
+pub(super) const GO: CodeLanguage = CodeLanguage {
+    name: "Go (generated Thrift client)",
+    program: include_str!("programs/thrift.go.txt"),
+    framed: &[("transport", "thrift.NewTFramedTransportConf(socket, nil)")],
+    unframed: &[("transport", "thrift.NewTBufferedTransport(socket, 8192)")],
+    connect: "\t@client@ := connect()\n",
+    statement: "\t@call@\n",
+    printed: "\tfmt.Println(@call@)\n",
+    call,
+};
+
+fn call(client: &str, call: &TypedCall) -> String {
+    let arguments = arguments(call, absent, term);
+    let comma = if arguments.is_empty() { "" } else { ", " };
+    format!("{client}.{}(ctx{comma}{arguments})", go_name(call.method.name))
+}
 
 /// Words that the compiler writes in capital letters, as far as the interfaces have them.
 const INITIALISMS: [&str; 2] = ["TTL", "ID"];
-
-impl CodeLanguage for Go {
-    fn name(&self) -> &'static str {
-        "Go (generated Thrift client)"
-    }
-
-    fn begin(&self, is_framed: bool) -> String {
-        let transport = match is_framed {
-            true => "thrift.NewTFramedTransportConf(socket, nil)",
-            false => "thrift.NewTBufferedTransport(socket, 8192)",
-        };
-        format!(
-            "package main\n\nimport (\n\t\"context\"\n\t\"fmt\"\n\n\t\"github.com/apache/thrift/lib/go/thrift\"\n\
-             \t\"example.org/reproduction/cassandra\"\n)\n\nvar ctx = context.Background()\n\n\
-             func connect() *cassandra.CassandraClient {{\n\
-             \tsocket := thrift.NewTSocketConf(\"localhost:9160\", nil)\n\ttransport := {transport}\n\
-             \tif err := transport.Open(); err != nil {{\n\t\tpanic(err)\n\t}}\n\
-             \treturn cassandra.NewCassandraClientFactory(transport, thrift.NewTBinaryProtocolFactoryConf(nil))\n}}\n\n\
-             func main() {{\n"
-        )
-    }
-
-    fn connect(&self, client: &str) -> String {
-        format!("\t{client} := connect()\n")
-    }
-
-    fn call(&self, client: &str, call: &TypedCall, is_last: bool) -> String {
-        let arguments: String = call
-            .arguments
-            .iter()
-            .map(|(field, argument)| {
-                let text = match argument {
-                    None => absent(&field.declared).to_owned(),
-                    Some(argument) => term(argument),
-                };
-                format!(", {text}")
-            })
-            .collect();
-        let text = format!("{client}.{}(ctx{arguments})", go_name(call.method.name));
-        if is_last { format!("\tfmt.Println({text})\n") } else { format!("\t{text}\n") }
-    }
-
-    fn end(&self) -> String {
-        "}\n".to_owned()
-    }
-}
 
 /// Returns the exported name of a field or method.
 fn go_name(name: &str) -> String {
@@ -93,27 +62,27 @@ fn type_name(declared: &Type) -> String {
     }
 }
 
-fn term(value: &TypedTerm) -> String {
+fn term(value: &CodeTerm) -> String {
     match value {
-        TypedTerm::Bool(value) => value.to_string(),
-        TypedTerm::Integer { value, .. } => value.to_string(),
-        TypedTerm::Double(value) => format!("{value:?}"),
-        TypedTerm::Text(text) => literal(text.as_bytes()),
-        TypedTerm::Binary(bytes) => format!("[]byte({})", literal(bytes)),
-        TypedTerm::Enum { name, member } => format!("cassandra.{name}_{member}"),
-        TypedTerm::Struct { name, fields } => {
+        CodeTerm::Bool(value) => value.to_string(),
+        CodeTerm::Integer { value, .. } => value.to_string(),
+        CodeTerm::Double(value) => format!("{value:?}"),
+        CodeTerm::Text(text) => literal(text.as_bytes()),
+        CodeTerm::Binary(bytes) => format!("[]byte({})", literal(bytes)),
+        CodeTerm::Enum { name, member } => format!("cassandra.{name}_{member}"),
+        CodeTerm::Struct { name, fields } => {
             let fields = separated(fields, |(field, value)| {
                 format!("{}: {}", go_name(field.name), field_value(field, value))
             });
             format!("&cassandra.{}{{{fields}}}", go_name(name))
         }
-        TypedTerm::List(of, items) | TypedTerm::Set(of, items) => {
+        CodeTerm::List(of, items) | CodeTerm::Set(of, items) => {
             format!("[]{}{{{}}}", type_name(of), separated(items, term))
         }
-        TypedTerm::Map(key, of, pairs) => {
+        CodeTerm::Map(key, of, pairs) => {
             let entries = separated(pairs, |(name, value)| {
                 let name = match name {
-                    TypedTerm::Binary(bytes) => literal(bytes),
+                    CodeTerm::Binary(bytes) => literal(bytes),
                     other => term(other),
                 };
                 format!("{name}: {}", term(value))
@@ -125,15 +94,15 @@ fn term(value: &TypedTerm) -> String {
 }
 
 /// Returns the value of a field. Optional fields of simple types are pointers.
-fn field_value(field: &Field, value: &TypedTerm) -> String {
+fn field_value(field: &Field, value: &CodeTerm) -> String {
     let text = term(value);
     let is_pointer = matches!(
         value,
-        TypedTerm::Binary(_)
-            | TypedTerm::Struct { .. }
-            | TypedTerm::List(..)
-            | TypedTerm::Set(..)
-            | TypedTerm::Map(..)
+        CodeTerm::Binary(_)
+            | CodeTerm::Struct { .. }
+            | CodeTerm::List(..)
+            | CodeTerm::Set(..)
+            | CodeTerm::Map(..)
     );
     if field.requirement == Requirement::Optional && !is_pointer {
         return format!("thrift.Pointer({}({text}))", type_name(&field.declared));

@@ -1,42 +1,73 @@
 //! The interface of all languages.
 
-use super::term::TypedCall;
+use super::term::{CodeTerm, TypedCall};
 use base::util::is_invisible;
+use wire::thrift::interface::Type;
 
-/// Prints calls as code of one language.
-pub(super) trait CodeLanguage {
-    fn name(&self) -> &'static str;
-
-    /// Returns the beginning of the program.
-    fn begin(&self, is_framed: bool) -> String;
-
-    /// Returns the statement that opens a connection.
-    fn connect(&self, client: &str) -> String;
-
-    /// Returns the statement of a call. The statement of the last call prints the result.
-    fn call(&self, client: &str, call: &TypedCall, is_last: bool) -> String;
-
-    /// Returns the end of the program.
-    fn end(&self) -> String;
+/// Calls as code of one language. Texts have places for others, such as `@call@`.
+pub(super) struct CodeLanguage {
+    pub name: &'static str,
+    /// The program around the calls, which have the place `@calls@`.
+    pub program: &'static str,
+    /// Other places of the program, if messages are framed.
+    pub framed: &'static [(&'static str, &'static str)],
+    /// The same if they are not framed.
+    pub unframed: &'static [(&'static str, &'static str)],
+    /// The statement that opens the connection `@client@`.
+    pub connect: &'static str,
+    /// The statement of `@call@`.
+    pub statement: &'static str,
+    /// The statement of the last call, which prints the result.
+    pub printed: &'static str,
+    /// Returns a call by a client.
+    pub call: fn(client: &str, call: &TypedCall) -> String,
 }
 
-/// Returns calls as a program.
-pub(super) fn program(language: &dyn CodeLanguage, calls: &[TypedCall]) -> String {
-    let mut connections: Vec<u64> = Vec::new();
-    let mut out = language.begin(calls.last().is_none_or(TypedCall::is_framed));
-    let is_single =
-        calls.iter().all(|call| Some(call.connection) == calls.first().map(|first| first.connection));
-    for (at, call) in calls.iter().enumerate() {
-        let known = connections.iter().position(|connection| *connection == call.connection);
-        let number = known.unwrap_or(connections.len());
-        let client = if is_single { "client".to_owned() } else { format!("client{}", number + 1) };
-        if known.is_none() {
-            connections.push(call.connection);
-            out += &language.connect(&client);
+impl CodeLanguage {
+    /// Returns calls as a program.
+    pub(super) fn program_of(&self, calls: &[TypedCall]) -> String {
+        let mut connections: Vec<u64> = Vec::new();
+        let mut statements = String::new();
+        let is_single =
+            calls.iter().all(|call| Some(call.connection) == calls.first().map(|first| first.connection));
+        for (at, call) in calls.iter().enumerate() {
+            let known = connections.iter().position(|connection| *connection == call.connection);
+            let number = known.unwrap_or(connections.len());
+            let client = if is_single { "client".to_owned() } else { format!("client{}", number + 1) };
+            if known.is_none() {
+                connections.push(call.connection);
+                statements += &filled(self.connect, &[("client", &client)]);
+            }
+            let statement = if at + 1 == calls.len() { self.printed } else { self.statement };
+            statements += &filled(statement, &[("call", &(self.call)(&client, call))]);
         }
-        out += &language.call(&client, call, at + 1 == calls.len());
+        let is_framed = calls.last().is_none_or(TypedCall::is_framed);
+        let places = if is_framed { self.framed } else { self.unframed };
+        filled(self.program, &[places, &[("calls", &statements)]].concat())
     }
-    out + &language.end()
+}
+
+/// Returns a text with its places `@name@` filled. Places without a value stay empty.
+pub(super) fn filled(text: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, part) in text.split('@').enumerate() {
+        let is_place = at % 2 == 1;
+        let value = values.iter().find(|(name, _)| is_place && *name == part).map_or("", |(_, value)| value);
+        out += if is_place { value } else { part };
+    }
+    out
+}
+
+/// Returns the arguments of a call. `absent` returns the value of one that the message lacks.
+pub(super) fn arguments(
+    call: &TypedCall,
+    absent: fn(&Type) -> &'static str,
+    term: fn(&CodeTerm) -> String,
+) -> String {
+    separated(&call.arguments, |(field, argument)| match argument {
+        None => absent(&field.declared).to_owned(),
+        Some(argument) => term(argument),
+    })
 }
 
 /// Returns items, separated by commas.

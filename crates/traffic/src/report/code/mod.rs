@@ -1,7 +1,8 @@
 //! Reproductions as code.
 //!
-//! `term` gives the values of a message the names and types of the interface, and `language` prints calls as a program: `python`, `java`, `node` and `go`. `cql` prints statements, and
-//! `drivers` prints a statement as a program of each driver.
+//! `term` gives the values of a message the names and types of the interface, and `language` prints calls as a program
+//! of `python`, `java`, `node` or `go`. `cql` prints statements, and `drivers` prints a statement as a program of each
+//! driver. The files in `programs/` are the programs around the calls.
 
 mod cql;
 mod drivers;
@@ -16,13 +17,12 @@ use serde::Serialize;
 use serde_json::json;
 
 pub use self::drivers::driver_snippets;
-use self::go::Go;
-use self::java::Java;
+use self::go::GO;
+use self::java::JAVA;
 pub(super) use self::language::capital;
 pub use self::language::visible_json;
-use self::language::{CodeLanguage, program};
-use self::node::NodeJs;
-use self::python::Python;
+use self::node::NODE_JS;
+use self::python::PYTHON;
 use self::term::TypedCall;
 use super::reproduction::{ReproducedCall, ReproducedRequest, Reproduction};
 use crate::{ThriftMessage, fields_to_json};
@@ -48,9 +48,8 @@ pub fn snippets(reproduction: &Reproduction) -> Vec<Snippet> {
             .collect();
         // A call that no interface has is only printed as a line of a recording.
         if let Some(calls) = typed {
-            for language in [&Python as &dyn CodeLanguage, &Java, &NodeJs, &Go] {
-                found.push(Snippet { language: language.name(), text: program(language, &calls) });
-            }
+            let languages = [PYTHON, JAVA, NODE_JS, GO].into_iter();
+            found.extend(languages.map(|of| Snippet { language: of.name, text: of.program_of(&calls) }));
         }
         found.push(Snippet { language: "Lines of a recording", text: lines(&messages) });
     }

@@ -2,62 +2,38 @@
 
 use std::fmt::Write;
 
-use super::language::{CodeLanguage, separated};
-use super::term::{TypedCall, TypedTerm};
+use super::language::{CodeLanguage, arguments, separated};
+use super::term::CodeTerm;
 
-pub(super) struct Python;
+pub(super) const PYTHON: CodeLanguage = CodeLanguage {
+    name: "Python (pycassa's Thrift client)",
+    program: include_str!("programs/thrift.py.txt"),
+    framed: &[("transport", "TFramedTransport")],
+    unframed: &[("transport", "TBufferedTransport")],
+    connect: "@client@ = connect()\n",
+    statement: "@call@\n",
+    printed: "print(@call@)\n",
+    call: |client, call| format!("{client}.{}({})", call.method.name, arguments(call, |_| "None", term)),
+};
 
-impl CodeLanguage for Python {
-    fn name(&self) -> &'static str {
-        "Python (pycassa's Thrift client)"
-    }
-
-    fn begin(&self, is_framed: bool) -> String {
-        let transport = if is_framed { "TFramedTransport" } else { "TBufferedTransport" };
-        format!(
-            "from pycassa.cassandra import Cassandra\nfrom pycassa.cassandra.ttypes import *\n\
-             from thrift.protocol import TBinaryProtocol\nfrom thrift.transport import TSocket, TTransport\n\n\
-             def connect():\n    transport = TTransport.{transport}(TSocket.TSocket(\"localhost\", 9160))\n    \
-             transport.open()\n    return Cassandra.Client(TBinaryProtocol.TBinaryProtocol(transport))\n\n"
-        )
-    }
-
-    fn connect(&self, client: &str) -> String {
-        format!("{client} = connect()\n")
-    }
-
-    fn call(&self, client: &str, call: &TypedCall, is_last: bool) -> String {
-        let arguments = separated(&call.arguments, |(_, argument)| match argument {
-            None => "None".to_owned(),
-            Some(argument) => term(argument),
-        });
-        let text = format!("{client}.{}({arguments})", call.method.name);
-        if is_last { format!("print({text})\n") } else { format!("{text}\n") }
-    }
-
-    fn end(&self) -> String {
-        String::new()
-    }
-}
-
-fn term(value: &TypedTerm) -> String {
+fn term(value: &CodeTerm) -> String {
     match value {
-        TypedTerm::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
-        TypedTerm::Integer { value, .. } => value.to_string(),
-        TypedTerm::Double(value) if value.is_finite() => format!("{value:?}"),
-        TypedTerm::Double(value) => format!("float(\"{value}\")"),
-        TypedTerm::Text(text) => literal(text.as_bytes(), ""),
-        TypedTerm::Binary(bytes) => literal(bytes, "b"),
-        TypedTerm::Enum { name, member } => format!("{name}.{member}"),
-        TypedTerm::Struct { name, fields } => {
+        CodeTerm::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
+        CodeTerm::Integer { value, .. } => value.to_string(),
+        CodeTerm::Double(value) if value.is_finite() => format!("{value:?}"),
+        CodeTerm::Double(value) => format!("float(\"{value}\")"),
+        CodeTerm::Text(text) => literal(text.as_bytes(), ""),
+        CodeTerm::Binary(bytes) => literal(bytes, "b"),
+        CodeTerm::Enum { name, member } => format!("{name}.{member}"),
+        CodeTerm::Struct { name, fields } => {
             format!(
                 "{name}({})",
                 separated(fields, |(field, value)| format!("{}={}", field.name, term(value)))
             )
         }
-        TypedTerm::List(_, items) => format!("[{}]", separated(items, term)),
-        TypedTerm::Set(_, items) => format!("set([{}])", separated(items, term)),
-        TypedTerm::Map(_, _, pairs) => {
+        CodeTerm::List(_, items) => format!("[{}]", separated(items, term)),
+        CodeTerm::Set(_, items) => format!("set([{}])", separated(items, term)),
+        CodeTerm::Map(_, _, pairs) => {
             format!("{{{}}}", separated(pairs, |(key, value)| format!("{}: {}", term(key), term(value))))
         }
     }

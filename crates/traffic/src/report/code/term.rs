@@ -8,7 +8,7 @@ use wire::thrift::interface::{Field, Method, Type, declarations};
 
 /// A value of a declared type.
 #[derive(Debug)]
-pub(super) enum TypedTerm {
+pub(super) enum CodeTerm {
     Bool(bool),
     /// An integer of 8, 16, 32 or 64 bits.
     Integer {
@@ -24,11 +24,11 @@ pub(super) enum TypedTerm {
     },
     Struct {
         name: &'static str,
-        fields: Vec<(&'static Field, TypedTerm)>,
+        fields: Vec<(&'static Field, CodeTerm)>,
     },
-    List(&'static Type, Vec<TypedTerm>),
-    Set(&'static Type, Vec<TypedTerm>),
-    Map(&'static Type, &'static Type, Vec<(TypedTerm, TypedTerm)>),
+    List(&'static Type, Vec<CodeTerm>),
+    Set(&'static Type, Vec<CodeTerm>),
+    Map(&'static Type, &'static Type, Vec<(CodeTerm, CodeTerm)>),
 }
 
 /// A call with its declared arguments.
@@ -37,7 +37,7 @@ pub(super) struct TypedCall {
     pub connection: u64,
     pub method: &'static Method,
     /// All arguments in the order of the interface; `None` for those that the message lacks.
-    pub arguments: Vec<(&'static Field, Option<TypedTerm>)>,
+    pub arguments: Vec<(&'static Field, Option<CodeTerm>)>,
 }
 
 impl TypedCall {
@@ -62,40 +62,40 @@ impl TypedCall {
     }
 }
 
-fn term(declared: &'static Type, value: &Value) -> Option<TypedTerm> {
+fn term(declared: &'static Type, value: &Value) -> Option<CodeTerm> {
     let all = |declared: &'static Type, items: &[Value]| {
         items.iter().map(|item| term(declared, item)).collect::<Option<Vec<_>>>()
     };
     Some(match (declared, value) {
-        (Type::Bool, Value::Bool(value)) => TypedTerm::Bool(*value),
-        (Type::Byte, Value::Byte(value)) => TypedTerm::Integer { bits: 8, value: (*value).into() },
-        (Type::I16, Value::I16(value)) => TypedTerm::Integer { bits: 16, value: (*value).into() },
-        (Type::I32, Value::I32(value)) => TypedTerm::Integer { bits: 32, value: (*value).into() },
-        (Type::I64, Value::I64(value)) => TypedTerm::Integer { bits: 64, value: *value },
-        (Type::Double, Value::Double(value)) => TypedTerm::Double(*value),
+        (Type::Bool, Value::Bool(value)) => CodeTerm::Bool(*value),
+        (Type::Byte, Value::Byte(value)) => CodeTerm::Integer { bits: 8, value: (*value).into() },
+        (Type::I16, Value::I16(value)) => CodeTerm::Integer { bits: 16, value: (*value).into() },
+        (Type::I32, Value::I32(value)) => CodeTerm::Integer { bits: 32, value: (*value).into() },
+        (Type::I64, Value::I64(value)) => CodeTerm::Integer { bits: 64, value: *value },
+        (Type::Double, Value::Double(value)) => CodeTerm::Double(*value),
         (Type::Text, Value::Binary(bytes)) => match std::str::from_utf8(bytes) {
-            Ok(text) => TypedTerm::Text(text.to_owned()),
+            Ok(text) => CodeTerm::Text(text.to_owned()),
             // Old clients and servers allow any bytes in a string.
-            Err(_) => TypedTerm::Binary(bytes.clone()),
+            Err(_) => CodeTerm::Binary(bytes.clone()),
         },
-        (Type::Binary, Value::Binary(bytes)) => TypedTerm::Binary(bytes.clone()),
+        (Type::Binary, Value::Binary(bytes)) => CodeTerm::Binary(bytes.clone()),
         (Type::Enum(of), Value::I32(number)) => match of.member(*number) {
-            Some(member) => TypedTerm::Enum { name: of.name, member },
+            Some(member) => CodeTerm::Enum { name: of.name, member },
             // A number that the interface does not have.
-            None => TypedTerm::Integer { bits: 32, value: (*number).into() },
+            None => CodeTerm::Integer { bits: 32, value: (*number).into() },
         },
         (Type::Struct(of), Value::Struct(fields)) => {
             let typed = fields.iter().map(|(id, value)| {
                 let field = of.field(*id)?;
                 Some((field, term(&field.declared, value)?))
             });
-            TypedTerm::Struct { name: of.name, fields: typed.collect::<Option<Vec<_>>>()? }
+            CodeTerm::Struct { name: of.name, fields: typed.collect::<Option<Vec<_>>>()? }
         }
-        (Type::List(of), Value::List(_, items)) => TypedTerm::List(of, all(of, items)?),
-        (Type::Set(of), Value::Set(_, items)) => TypedTerm::Set(of, all(of, items)?),
+        (Type::List(of), Value::List(_, items)) => CodeTerm::List(of, all(of, items)?),
+        (Type::Set(of), Value::Set(_, items)) => CodeTerm::Set(of, all(of, items)?),
         (Type::Map(key, of), Value::Map(_, _, pairs)) => {
             let typed = pairs.iter().map(|(name, value)| Some((term(key, name)?, term(of, value)?)));
-            TypedTerm::Map(key, of, typed.collect::<Option<Vec<_>>>()?)
+            CodeTerm::Map(key, of, typed.collect::<Option<Vec<_>>>()?)
         }
         _ => return None,
     })

@@ -5,7 +5,6 @@
 
 use std::fmt::{self, Write};
 
-use super::open_section;
 use crate::report::code::capital;
 use crate::report::latency::LatencySummary;
 use crate::report::summary::{MethodSummary, SideLatencies, Summary};
@@ -47,8 +46,8 @@ impl Axis {
     }
 }
 
+/// Writes the section behind its title.
 pub(super) fn section(out: &mut String, summary: &Summary) -> fmt::Result {
-    open_section(out, "latency", "Latency")?;
     match Axis::of(&summary.latency) {
         None => out.push_str("<p class=\"empty\">No latencies were measured.</p>\n"),
         Some(axis) => {
@@ -58,7 +57,6 @@ pub(super) fn section(out: &mut String, summary: &Summary) -> fmt::Result {
             methods(out, &summary.methods, axis, recorded)?;
         }
     }
-    out.push_str("</section>\n");
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! The Thrift interface of each release line, read from the files in `idl/`: methods, arguments, results, exceptions,
 //! structs and enums, and the role of each field.
 //!
-//! For descriptions: logs, recordings, comparisons and reports. Calls are decoded without it.
+//! The server's table of methods takes arguments and exceptions from here. Otherwise it is for descriptions: logs,
+//! recordings, comparisons and reports. Structs are decoded without it.
 
 mod lines;
 mod meaning;

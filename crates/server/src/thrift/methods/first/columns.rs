@@ -2,113 +2,69 @@
 
 use bytes::Bytes;
 
+use super::i32_or;
 use super::path::TextPath;
+use super::timestamp;
 use super::window::Window;
-use super::{INVALID, INVALID_OR_ABSENT, KEY, TABLE, data, i32_or, timestamp};
 use crate::thrift::failure::Failure;
-use crate::thrift::methods::{Arg, Call, CallFuture, Method, arg};
+use crate::thrift::methods::Call;
 use crate::thrift::{results, types};
 use base::compat::features::ConsistencyLevel;
 use base::model::{Cell, RowColumns};
-use base::util::meter::RequestKind;
 use db::{Error, GetResult, RequestedRange, SlicePredicate};
 use wire::thrift::TType;
 
-const PARENT: Arg = arg(3, "columnParent", TType::String);
-
-pub(super) const ROWS: &[Method] = &[
-    data(
-        RequestKind::Read,
-        "get_column",
-        &[TABLE, KEY, arg(3, "columnPath", TType::String)],
-        INVALID_OR_ABSENT,
-        get_column,
-    ),
-    data(
-        RequestKind::Read,
-        "get_slice",
-        &[TABLE, KEY, PARENT, arg(4, "start", TType::I32), arg(5, "count", TType::I32)],
-        INVALID_OR_ABSENT,
-        get_slice,
-    ),
-    data(
-        RequestKind::Read,
-        "get_slice_by_names",
-        &[TABLE, KEY, PARENT, arg(4, "columnNames", TType::List)],
-        INVALID_OR_ABSENT,
-        get_slice_by_names,
-    ),
-    data(
-        RequestKind::Read,
-        "get_columns_since",
-        &[TABLE, KEY, PARENT, arg(4, "timeStamp", TType::I64)],
-        INVALID_OR_ABSENT,
-        get_columns_since,
-    ),
-    data(RequestKind::Read, "get_column_count", &[TABLE, KEY, PARENT], INVALID, get_column_count),
-];
-
-fn get_column(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
-        let path = TextPath::parse(call.args.bytes(3)?);
-        let path = path.column(call.database.describe(call.behaviour).is_super(&table, &path.family)?)?;
-        let found = call.request(&table, ConsistencyLevel::One).reads().get(&key, &path).await?;
-        let GetResult::Column(cell) = found else { return Err(Error::NotFound.into()) };
-        let mut writer = call.writer();
-        writer.field_struct(0);
-        results::write_column(&mut writer, &cell);
-        Ok(())
-    })
+pub(super) async fn get_column(mut call: Call<'_>) -> Result<(), Failure> {
+    let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+    let path = TextPath::parse(call.args.bytes(3)?);
+    let path = path.column(call.database.describe(call.behaviour).is_super(&table, &path.family)?)?;
+    let found = call.request(&table, ConsistencyLevel::One).reads().get(&key, &path).await?;
+    let GetResult::Column(cell) = found else { return Err(Error::NotFound.into()) };
+    let mut writer = call.writer();
+    writer.field_struct(0);
+    results::write_column(&mut writer, &cell);
+    Ok(())
 }
 
-fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let window = Window::new(i32_or(&call, 4, -1)?, i32_or(&call, 5, -1)?);
-        let path = TextPath::parse(call.args.bytes(3)?);
-        // The columns of a super column are returned in another order than they are read in, so the window is applied
-        // after all of them have been read.
-        let is_row = path.parent()?.super_column.is_none();
-        let cells = cells(&call, &path, first(if is_row { window.end() } else { i32::MAX })).await?;
-        write_cells(&mut call, &window.of(cells));
-        Ok(())
-    })
+pub(super) async fn get_slice(mut call: Call<'_>) -> Result<(), Failure> {
+    let window = Window::new(i32_or(&call, 4, -1)?, i32_or(&call, 5, -1)?);
+    let path = TextPath::parse(call.args.bytes(3)?);
+    // The columns of a super column are returned in another order than they are read in, so the window is applied
+    // after all of them have been read.
+    let is_row = path.parent()?.super_column.is_none();
+    let cells = cells(&call, &path, first(if is_row { window.end() } else { i32::MAX })).await?;
+    write_cells(&mut call, &window.of(cells));
+    Ok(())
 }
 
-fn get_slice_by_names(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let path = TextPath::parse(call.args.bytes(3)?);
-        let names = types::byte_strings(&mut call.args.required(4)?)?;
-        let named = SlicePredicate { column_names: Some(names), slice_range: None };
-        let cells = cells(&call, &path, named).await?;
-        write_cells(&mut call, &cells);
-        Ok(())
-    })
+pub(super) async fn get_slice_by_names(mut call: Call<'_>) -> Result<(), Failure> {
+    let path = TextPath::parse(call.args.bytes(3)?);
+    let names = types::byte_strings(&mut call.args.required(4)?)?;
+    let named = SlicePredicate { column_names: Some(names), slice_range: None };
+    let cells = cells(&call, &path, named).await?;
+    write_cells(&mut call, &cells);
+    Ok(())
 }
 
 /// Returns the columns that are not older than a timestamp. 0.3 stopped at the first older one, because the call was
 /// made for column families sorted by time, newest first. Here rows are sorted by name, so the whole row is read.
-fn get_columns_since(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let since = timestamp(&call, 4)?;
-        let path = TextPath::parse(call.args.bytes(3)?);
-        let mut cells = cells(&call, &path, first(i32::MAX)).await?;
-        cells.retain(|cell| cell.timestamp >= since);
-        write_cells(&mut call, &cells);
-        Ok(())
-    })
+pub(super) async fn get_columns_since(mut call: Call<'_>) -> Result<(), Failure> {
+    let since = timestamp(&call, 4)?;
+    let path = TextPath::parse(call.args.bytes(3)?);
+    let mut cells = cells(&call, &path, first(i32::MAX)).await?;
+    cells.retain(|cell| cell.timestamp >= since);
+    write_cells(&mut call, &cells);
+    Ok(())
 }
 
 /// Returns the number of columns. Deleted columns count until their tombstones are purged.
-fn get_column_count(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
-        let parent = TextPath::parse(call.args.bytes(3)?).parent()?;
-        let consistency = ConsistencyLevel::One;
-        let count = call.request(&table, consistency).reads().get_count(&key, &parent).await?;
-        call.writer().field_i32(0, i32::try_from(count).unwrap_or(i32::MAX));
-        Ok(())
-    })
+pub(super) async fn get_column_count(mut call: Call<'_>) -> Result<(), Failure> {
+    let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+    let parent = TextPath::parse(call.args.bytes(3)?).parent()?;
+    let consistency = ConsistencyLevel::One;
+    let count = call.request(&table, consistency).reads().get_count(&key, &parent).await?;
+    call.write_count(count);
+    Ok(())
 }
 
 /// Returns the predicate of the first `count` columns.

@@ -13,42 +13,35 @@ mod tables;
 mod window;
 mod writes;
 
-use super::{Arg, Call, CallFuture, DeclaredException, Method, arg};
-use base::compat::only;
+use super::Call;
+use super::row::{MethodRow, data, guarded, open};
+use base::compat::{Span, only};
 use base::util::Release::V0_3;
-use base::util::meter::RequestKind;
-use wire::thrift::{TType, WireError};
+use base::util::meter::RequestKind::{Range, Read, Write};
+use wire::thrift::WireError;
+
+const FIRST: Span = only(V0_3);
 
 /// All rows of 0.3.
-pub(super) const ROWS: &[&[Method]] =
-    &[columns::ROWS, supers::ROWS, keys::ROWS, writes::ROWS, tables::ROWS, query::ROWS];
-
-const INVALID: &[(i16, DeclaredException)] = &[(1, DeclaredException::InvalidRequest)];
-const INVALID_OR_ABSENT: &[(i16, DeclaredException)] =
-    &[(1, DeclaredException::InvalidRequest), (2, DeclaredException::NotFound)];
-
-/// Declares a call that reads or writes data.
-const fn data(
-    kind: RequestKind,
-    name: &'static str,
-    args: &'static [Arg],
-    throws: &'static [(i16, DeclaredException)],
-    run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
-) -> Method {
-    Method { name, releases: only(V0_3), args, throws, needs_login: true, kind: Some(kind), run }
-}
-
-/// Declares a call about the server. Its argument has no id in the interface file, so Thrift assigned a negative one.
-const fn about(
-    name: &'static str,
-    args: &'static [Arg],
-    run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
-) -> Method {
-    Method { name, releases: only(V0_3), args, throws: &[], needs_login: false, kind: None, run }
-}
-
-const TABLE: Arg = arg(1, "tablename", TType::String);
-const KEY: Arg = arg(2, "key", TType::String);
+pub(super) const ROWS: &[MethodRow] = &[
+    data(Read, "get_column", FIRST, |call| Box::pin(columns::get_column(call))),
+    data(Read, "get_slice", FIRST, |call| Box::pin(columns::get_slice(call))),
+    data(Read, "get_slice_by_names", FIRST, |call| Box::pin(columns::get_slice_by_names(call))),
+    data(Read, "get_columns_since", FIRST, |call| Box::pin(columns::get_columns_since(call))),
+    data(Read, "get_column_count", FIRST, |call| Box::pin(columns::get_column_count(call))),
+    data(Read, "get_superColumn", FIRST, |call| Box::pin(supers::get_super_column(call))),
+    data(Read, "get_slice_super", FIRST, |call| Box::pin(supers::get_slice_super(call))),
+    data(Read, "get_slice_super_by_names", FIRST, |call| Box::pin(supers::get_slice_super_by_names(call))),
+    data(Range, "get_key_range", FIRST, |call| Box::pin(keys::get_key_range(call))),
+    data(Write, "insert", FIRST, |call| Box::pin(writes::insert(call))),
+    data(Write, "batch_insert", FIRST, |call| Box::pin(writes::batch_insert(call))),
+    data(Write, "batch_insert_superColumn", FIRST, |call| Box::pin(writes::batch_insert_super_column(call))),
+    data(Write, "remove", FIRST, |call| Box::pin(writes::remove(call))),
+    open("getStringProperty", FIRST, |call| Box::pin(tables::get_string_property(call))),
+    open("getStringListProperty", FIRST, |call| Box::pin(tables::get_string_list_property(call))),
+    open("describeTable", FIRST, |call| Box::pin(tables::describe_table(call))),
+    guarded("executeQuery", FIRST, |call| Box::pin(query::execute_query(call))),
+];
 
 /// Returns an optional number: no argument of 0.3 is required, and numbers have the defaults of the interface.
 fn i32_or(call: &Call<'_>, id: i16, default: i32) -> Result<i32, WireError> {

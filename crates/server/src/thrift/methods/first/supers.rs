@@ -1,76 +1,43 @@
 //! get_superColumn, get_slice_super and get_slice_super_by_names of 0.3.
 
 use super::columns::{first, newest_first};
+use super::i32_or;
 use super::path::TextPath;
 use super::window::Window;
-use super::{INVALID, INVALID_OR_ABSENT, KEY, TABLE, data, i32_or};
 use crate::thrift::failure::Failure;
-use crate::thrift::methods::{Arg, Call, CallFuture, Method, arg};
+use crate::thrift::methods::Call;
 use crate::thrift::{results, types};
 use base::compat::features::ConsistencyLevel;
 use base::model::{RowColumns, SuperColumn};
-use base::util::meter::RequestKind;
 use db::{Error, GetResult, SlicePredicate};
 use wire::thrift::{TType, Writer};
 
-const FAMILY: Arg = arg(3, "columnFamily", TType::String);
-
-pub(super) const ROWS: &[Method] = &[
-    data(
-        RequestKind::Read,
-        "get_superColumn",
-        &[TABLE, KEY, arg(3, "superColumnPath", TType::String)],
-        INVALID_OR_ABSENT,
-        get_super_column,
-    ),
-    data(
-        RequestKind::Read,
-        "get_slice_super",
-        &[TABLE, KEY, FAMILY, arg(4, "start", TType::I32), arg(5, "count", TType::I32)],
-        INVALID,
-        get_slice_super,
-    ),
-    data(
-        RequestKind::Read,
-        "get_slice_super_by_names",
-        &[TABLE, KEY, FAMILY, arg(4, "superColumnNames", TType::List)],
-        INVALID,
-        get_slice_super_by_names,
-    ),
-];
-
-fn get_super_column(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
-        let path = TextPath::parse(call.args.bytes(3)?);
-        check_super(&call, &path)?;
-        let path = path.super_column()?;
-        let found = call.request(&table, ConsistencyLevel::One).reads().get(&key, &path).await?;
-        let GetResult::Super(mut found) = found else { return Err(Error::NotFound.into()) };
-        let mut writer = call.writer();
-        writer.field_struct(0);
-        write_super(&mut writer, &mut found);
-        Ok(())
-    })
+pub(super) async fn get_super_column(mut call: Call<'_>) -> Result<(), Failure> {
+    let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+    let path = TextPath::parse(call.args.bytes(3)?);
+    check_super(&call, &path)?;
+    let path = path.super_column()?;
+    let found = call.request(&table, ConsistencyLevel::One).reads().get(&key, &path).await?;
+    let GetResult::Super(mut found) = found else { return Err(Error::NotFound.into()) };
+    let mut writer = call.writer();
+    writer.field_struct(0);
+    write_super(&mut writer, &mut found);
+    Ok(())
 }
 
-fn get_slice_super(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let window = Window::new(i32_or(&call, 4, -1)?, i32_or(&call, 5, -1)?);
-        let supers = supers(&call, first(window.end())).await?;
-        write_supers(&mut call, window.of(supers));
-        Ok(())
-    })
+pub(super) async fn get_slice_super(mut call: Call<'_>) -> Result<(), Failure> {
+    let window = Window::new(i32_or(&call, 4, -1)?, i32_or(&call, 5, -1)?);
+    let supers = supers(&call, first(window.end())).await?;
+    write_supers(&mut call, window.of(supers));
+    Ok(())
 }
 
-fn get_slice_super_by_names(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let names = types::byte_strings(&mut call.args.required(4)?)?;
-        let named = SlicePredicate { column_names: Some(names), slice_range: None };
-        let supers = supers(&call, named).await?;
-        write_supers(&mut call, supers);
-        Ok(())
-    })
+pub(super) async fn get_slice_super_by_names(mut call: Call<'_>) -> Result<(), Failure> {
+    let names = types::byte_strings(&mut call.args.required(4)?)?;
+    let named = SlicePredicate { column_names: Some(names), slice_range: None };
+    let supers = supers(&call, named).await?;
+    write_supers(&mut call, supers);
+    Ok(())
 }
 
 /// Reads super columns of a row, in the comparator's order.

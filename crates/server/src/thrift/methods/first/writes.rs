@@ -7,58 +7,15 @@ use std::collections::HashMap;
 use bytes::Bytes;
 
 use super::path::TextPath;
-use super::{KEY, TABLE, data, timestamp};
+use super::timestamp;
 use crate::thrift::failure::Failure;
-use crate::thrift::methods::{Arg, Call, CallFuture, Method, WITHOUT_TIMEOUT, arg};
+use crate::thrift::methods::Call;
 use crate::thrift::types;
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::NEWEST;
-use base::util::meter::RequestKind;
 use base::util::{in_java_order, trimmed};
 use db::{ColumnOrSuper, ColumnPath, NewColumn, NewSuper};
 use wire::thrift::{Reader, TType, WireError};
-
-pub(super) const ROWS: &[Method] = &[
-    data(
-        RequestKind::Write,
-        "insert",
-        &[
-            TABLE,
-            KEY,
-            arg(3, "columnPath", TType::String),
-            arg(4, "cellData", TType::String),
-            arg(5, "timestamp", TType::I64),
-            block(6),
-        ],
-        WITHOUT_TIMEOUT,
-        insert,
-    ),
-    data(
-        RequestKind::Write,
-        "batch_insert",
-        &[arg(1, "batchMutation", TType::Struct), block(2)],
-        WITHOUT_TIMEOUT,
-        batch_insert,
-    ),
-    data(
-        RequestKind::Write,
-        "batch_insert_superColumn",
-        &[arg(1, "batchMutationSuper", TType::Struct), block(2)],
-        WITHOUT_TIMEOUT,
-        batch_insert_super_column,
-    ),
-    data(
-        RequestKind::Write,
-        "remove",
-        &[TABLE, KEY, arg(3, "columnPathOrParent", TType::String), arg(4, "timestamp", TType::I64), block(5)],
-        WITHOUT_TIMEOUT,
-        remove,
-    ),
-];
-
-const fn block(id: i16) -> Arg {
-    arg(id, "block", TType::Bool)
-}
 
 /// Returns the consistency level for `block`: a quorum of the replicas, or none.
 fn consistency(call: &Call<'_>, id: i16) -> Result<ConsistencyLevel, WireError> {
@@ -66,58 +23,50 @@ fn consistency(call: &Call<'_>, id: i16) -> Result<ConsistencyLevel, WireError> 
     Ok(if waits { ConsistencyLevel::Quorum } else { ConsistencyLevel::Zero })
 }
 
-fn insert(call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let (table, key) = (call.args.bytes(1)?, trimmed(&call.args.bytes(2)?));
-        let path = TextPath::parse(call.args.bytes(3)?).written()?;
-        let (value, timestamp) = (call.args.bytes(4)?, timestamp(&call, 5)?);
-        let consistency = consistency(&call, 6)?;
-        call.request(&table, consistency).writes().insert(key, path, value, timestamp).await?;
-        Ok(())
-    })
+pub(super) async fn insert(call: Call<'_>) -> Result<(), Failure> {
+    let (table, key) = (call.args.bytes(1)?, trimmed(&call.args.bytes(2)?));
+    let path = TextPath::parse(call.args.bytes(3)?).written()?;
+    let (value, timestamp) = (call.args.bytes(4)?, timestamp(&call, 5)?);
+    let consistency = consistency(&call, 6)?;
+    call.request(&table, consistency).writes().insert(key, path, value, timestamp).await?;
+    Ok(())
 }
 
-fn remove(call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let (table, key) = (call.args.bytes(1)?, trimmed(&call.args.bytes(2)?));
-        let path = TextPath::parse(call.args.bytes(3)?);
-        let path = path.removed(call.database.describe(call.behaviour).is_super(&table, &path.family)?)?;
-        let (timestamp, consistency) = (timestamp(&call, 4)?, consistency(&call, 5)?);
-        call.request(&table, consistency).writes().remove(key, path, timestamp).await?;
-        Ok(())
-    })
+pub(super) async fn remove(call: Call<'_>) -> Result<(), Failure> {
+    let (table, key) = (call.args.bytes(1)?, trimmed(&call.args.bytes(2)?));
+    let path = TextPath::parse(call.args.bytes(3)?);
+    let path = path.removed(call.database.describe(call.behaviour).is_super(&table, &path.family)?)?;
+    let (timestamp, consistency) = (timestamp(&call, 4)?, consistency(&call, 5)?);
+    call.request(&table, consistency).writes().remove(key, path, timestamp).await?;
+    Ok(())
 }
 
-fn batch_insert(call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let batch = batch(&mut call.args.required(1)?, "batch_mutation_t", column)?;
-        let mut row = FamilyInserts::default();
-        for (family, columns) in batch.families {
+pub(super) async fn batch_insert(call: Call<'_>) -> Result<(), Failure> {
+    let batch = batch(&mut call.args.required(1)?, "batch_mutation_t", column)?;
+    let mut row = FamilyInserts::default();
+    for (family, columns) in batch.families {
+        for column in columns {
+            row.add(&[&family, &column.name.clone()], column)?;
+        }
+    }
+    let consistency = consistency(&call, 2)?;
+    call.request(&batch.table, consistency).writes().batch_insert(batch.key, row.families).await?;
+    Ok(())
+}
+
+pub(super) async fn batch_insert_super_column(call: Call<'_>) -> Result<(), Failure> {
+    let batch = batch(&mut call.args.required(1)?, "batch_mutation_super_t", super_column)?;
+    let mut row = FamilyInserts::default();
+    for (family, supers) in batch.families {
+        for NewSuper { name, columns } in supers {
             for column in columns {
-                row.add(&[&family, &column.name.clone()], column)?;
+                row.add(&[&family, &name, &column.name.clone()], column)?;
             }
         }
-        let consistency = consistency(&call, 2)?;
-        call.request(&batch.table, consistency).writes().batch_insert(batch.key, row.families).await?;
-        Ok(())
-    })
-}
-
-fn batch_insert_super_column(call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let batch = batch(&mut call.args.required(1)?, "batch_mutation_super_t", super_column)?;
-        let mut row = FamilyInserts::default();
-        for (family, supers) in batch.families {
-            for NewSuper { name, columns } in supers {
-                for column in columns {
-                    row.add(&[&family, &name, &column.name.clone()], column)?;
-                }
-            }
-        }
-        let consistency = consistency(&call, 2)?;
-        call.request(&batch.table, consistency).writes().batch_insert(batch.key, row.families).await?;
-        Ok(())
-    })
+    }
+    let consistency = consistency(&call, 2)?;
+    call.request(&batch.table, consistency).writes().batch_insert(batch.key, row.families).await?;
+    Ok(())
 }
 
 /// The changes of a batch, by column family.

@@ -2,47 +2,15 @@
 
 use bytes::Bytes;
 
-use super::since;
 use crate::thrift::cql_results::{write_outcome, write_prepared};
 use crate::thrift::failure::Failure;
-use crate::thrift::methods::{Arg, Call, CallFuture, DeclaredException, Method, arg};
+use crate::thrift::methods::Call;
 use crate::thrift::types;
 use base::compat::features::{ConsistencyLevel, ReportedVersion};
 use base::marshal::CollectionForm;
 use base::model::{BoundValue, StatementId};
-use base::util::{Release, meter};
+use base::util::meter;
 use cql::{MarkerSpec, Outcome, QueryOptions, QueryState, marker_notes};
-use wire::thrift::TType;
-
-pub(super) const THROWS: &[(i16, DeclaredException)] = &[
-    (1, DeclaredException::InvalidRequest),
-    (2, DeclaredException::Unavailable),
-    (3, DeclaredException::TimedOut),
-    (4, DeclaredException::SchemaDisagreement),
-];
-pub(super) const QUERY: &[Arg] = &[arg(1, "query", TType::String), arg(2, "compression", TType::I32)];
-
-pub(super) const ROWS: &[Method] = &[
-    since(
-        Release::V1_2,
-        "execute_cql3_query",
-        &[
-            arg(1, "query", TType::String),
-            arg(2, "compression", TType::I32),
-            arg(3, "consistency", TType::I32),
-        ],
-        THROWS,
-        execute,
-    ),
-    since(Release::V1_2, "prepare_cql3_query", QUERY, super::INVALID, prepare),
-    since(
-        Release::V1_2,
-        "execute_prepared_cql3_query",
-        &[arg(1, "itemId", TType::I32), arg(2, "values", TType::List), arg(3, "consistency", TType::I32)],
-        THROWS,
-        execute_prepared,
-    ),
-];
 
 /// Checks whether the session may use this major version of CQL. A session that has not set one may use both.
 pub(super) fn check_version(call: &Call<'_>, major: u32) -> Result<(), Failure> {
@@ -98,12 +66,10 @@ fn answer(mut call: Call<'_>, outcome: &Outcome) {
     write_outcome(&mut call.writer(), outcome);
 }
 
-fn execute(call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        check_version(&call, 3)?;
-        let consistency = consistency(&call)?;
-        execute_at(call, consistency).await
-    })
+pub(super) async fn execute(call: Call<'_>) -> Result<(), Failure> {
+    check_version(&call, 3)?;
+    let consistency = consistency(&call)?;
+    execute_at(call, consistency).await
 }
 
 /// Runs the statement in arguments 1 and 2.
@@ -122,11 +88,9 @@ pub(super) async fn execute_at(call: Call<'_>, consistency: ConsistencyLevel) ->
     Ok(())
 }
 
-fn prepare(call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        check_version(&call, 3)?;
-        prepare_cql3(call).await
-    })
+pub(super) async fn prepare(call: Call<'_>) -> Result<(), Failure> {
+    check_version(&call, 3)?;
+    prepare_cql3(call).await
 }
 
 /// Prepares the statement in arguments 1 and 2.
@@ -156,12 +120,10 @@ fn write_id(call: &mut Call<'_>, id: StatementId, markers: &[MarkerSpec]) {
     }
 }
 
-fn execute_prepared(call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        check_version(&call, 3)?;
-        let consistency = consistency(&call)?;
-        execute_prepared_at(call, consistency).await
-    })
+pub(super) async fn execute_prepared(call: Call<'_>) -> Result<(), Failure> {
+    check_version(&call, 3)?;
+    let consistency = consistency(&call)?;
+    execute_prepared_at(call, consistency).await
 }
 
 /// Runs the prepared statement in argument 1 with the values in argument 2.

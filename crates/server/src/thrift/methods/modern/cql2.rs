@@ -2,34 +2,20 @@
 
 use bytes::Bytes;
 
-use super::cql::{self, QUERY, THROWS, check_version, keyspace_of, state};
-use super::since;
+use super::cql;
+use super::cql::{check_version, keyspace_of, state};
 use crate::thrift::cql_results::{write_cql2_outcome, write_cql2_prepared};
 use crate::thrift::failure::Failure;
-use crate::thrift::methods::{Call, CallFuture, Method, arg};
+use crate::thrift::methods::Call;
 use crate::thrift::types;
 use ::cql::cql2;
 use ::cql::cql2::Cql2Outcome;
 use base::compat::features::ConsistencyLevel;
-use base::util::Release;
 use db::Database;
-use wire::thrift::TType;
 
 /// The error for clients of CQL 2 if the store is a cluster.
 const NO_CQL2: &str = "CQL 2 is not supported by a gateway, because its cluster only executes CQL 3: from 1.2 on use \
                        execute_cql3_query and the like, in 1.1 set_cql_version with 3.0.0";
-
-pub(super) const ROWS: &[Method] = &[
-    since(Release::V0_8, "execute_cql_query", QUERY, THROWS, execute),
-    since(Release::V1_1, "prepare_cql_query", QUERY, super::INVALID, prepare),
-    since(
-        Release::V1_1,
-        "execute_prepared_cql_query",
-        &[arg(1, "itemId", TType::I32), arg(2, "values", TType::List)],
-        THROWS,
-        execute_prepared,
-    ),
-];
 
 /// Returns whether the CQL 2 calls of the session run CQL 3: 1.1 has no others, and its clients request CQL 3 with
 /// set_cql_version.
@@ -60,43 +46,37 @@ fn answer(mut call: Call<'_>, outcome: &Cql2Outcome) {
     write_cql2_outcome(&mut call.writer(), outcome, release);
 }
 
-fn execute(call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        if means_cql3(&call) {
-            return cql::execute_at(call, ConsistencyLevel::One).await;
-        }
-        check_cql2(&call)?;
-        let text = call.args.query_text()?;
-        let keyspace = keyspace_of(&call);
-        let outcome = cql2::execute(&state(&call, keyspace.as_deref()), &text).await?;
-        answer(call, &outcome);
-        Ok(())
-    })
+pub(super) async fn execute(call: Call<'_>) -> Result<(), Failure> {
+    if means_cql3(&call) {
+        return cql::execute_at(call, ConsistencyLevel::One).await;
+    }
+    check_cql2(&call)?;
+    let text = call.args.query_text()?;
+    let keyspace = keyspace_of(&call);
+    let outcome = cql2::execute(&state(&call, keyspace.as_deref()), &text).await?;
+    answer(call, &outcome);
+    Ok(())
 }
 
-fn prepare(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        if means_cql3(&call) {
-            return cql::prepare_cql3(call).await;
-        }
-        check_cql2(&call)?;
-        let (id, prepared) = call.session.own_statements.prepare(&call.args.query_text()?)?;
-        write_cql2_prepared(&mut call.writer(), id, prepared.markers);
-        Ok(())
-    })
+pub(super) async fn prepare(mut call: Call<'_>) -> Result<(), Failure> {
+    if means_cql3(&call) {
+        return cql::prepare_cql3(call).await;
+    }
+    check_cql2(&call)?;
+    let (id, prepared) = call.session.own_statements.prepare(&call.args.query_text()?)?;
+    write_cql2_prepared(&mut call.writer(), id, prepared.markers);
+    Ok(())
 }
 
-fn execute_prepared(call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        if means_cql3(&call) {
-            return cql::execute_prepared_at(call, ConsistencyLevel::One).await;
-        }
-        check_cql2(&call)?;
-        let prepared = call.session.own_statements.get(call.args.i32(1)?)?;
-        let values = types::byte_strings(&mut call.args.required(2)?)?;
-        let keyspace = keyspace_of(&call);
-        let outcome = cql2::run(&state(&call, keyspace.as_deref()), &prepared, &values).await?;
-        answer(call, &outcome);
-        Ok(())
-    })
+pub(super) async fn execute_prepared(call: Call<'_>) -> Result<(), Failure> {
+    if means_cql3(&call) {
+        return cql::execute_prepared_at(call, ConsistencyLevel::One).await;
+    }
+    check_cql2(&call)?;
+    let prepared = call.session.own_statements.get(call.args.i32(1)?)?;
+    let values = types::byte_strings(&mut call.args.required(2)?)?;
+    let keyspace = keyspace_of(&call);
+    let outcome = cql2::run(&state(&call, keyspace.as_deref()), &prepared, &values).await?;
+    answer(call, &outcome);
+    Ok(())
 }

@@ -1,85 +1,47 @@
 //! The describe calls except describe_splits and describe_splits_ex.
 
-use super::{INVALID, since};
-use crate::thrift::methods::describe::{
-    describe_cluster_name, describe_partitioner, describe_ring, describe_version, write_old_keyspace,
-    write_old_names,
-};
-use crate::thrift::methods::{Arg, Call, CallFuture, DeclaredException, Method, arg};
+use crate::thrift::failure::Failure;
+use crate::thrift::methods::Call;
+use crate::thrift::methods::describe::{write_old_keyspace, write_old_names};
 use crate::thrift::schema_types;
 use base::compat::Behaviour;
-use base::util::Release;
 use wire::thrift::TType;
 
-const KEYSPACE: &[Arg] = &[arg(1, "keyspace", TType::String)];
-
-/// Declares a call that either login opens, or none if `before_login::is_answered`.
-const fn open(
-    release: Release,
-    name: &'static str,
-    args: &'static [Arg],
-    throws: &'static [(i16, DeclaredException)],
-    run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
-) -> Method {
-    Method { needs_login: false, ..since(release, name, args, throws, run) }
+pub(super) async fn describe_snitch(mut call: Call<'_>) -> Result<(), Failure> {
+    call.writer().field_string(0, b"org.apache.cassandra.locator.SimpleSnitch");
+    Ok(())
 }
 
-pub(crate) const ROWS: &[Method] = &[
-    since(Release::V0_7, "describe_keyspaces", &[], INVALID, describe_keyspaces),
-    since(
-        Release::V0_7,
-        "describe_keyspace",
-        KEYSPACE,
-        &[(1, DeclaredException::NotFound), (2, DeclaredException::InvalidRequest)],
-        describe_keyspace,
-    ),
-    open(Release::V0_7, "describe_cluster_name", &[], &[], describe_cluster_name),
-    open(Release::V0_7, "describe_version", &[], &[], describe_version),
-    open(Release::V0_7, "describe_partitioner", &[], &[], describe_partitioner),
-    open(Release::V0_7, "describe_snitch", &[], &[], |mut call| {
-        Box::pin(async move {
-            call.writer().field_string(0, b"org.apache.cassandra.locator.SimpleSnitch");
-            Ok(())
-        })
-    }),
-    open(Release::V0_7, "describe_ring", KEYSPACE, INVALID, describe_ring),
-    open(Release::V1_2, "describe_local_ring", KEYSPACE, INVALID, describe_ring),
-    open(Release::V1_1, "describe_token_map", &[], INVALID, |mut call| {
-        Box::pin(async move {
-            let (token, endpoint) = call.database.describe(call.behaviour).token_and_endpoint();
-            let mut writer = call.writer();
-            writer.field_map(0, TType::String, TType::String, 1);
-            writer.bytes(token.as_bytes());
-            writer.bytes(endpoint.as_bytes());
-            Ok(())
-        })
-    }),
-    open(Release::V0_7, "describe_schema_versions", &[], INVALID, |mut call| {
-        Box::pin(async move {
-            call.database.stored_schema().refresh_if_possible().await;
-            let (_, endpoint) = call.database.token_and_endpoint();
-            let version = call.database.describe(call.behaviour).schema_version();
-            let mut writer = call.writer();
-            writer.field_map(0, TType::String, TType::List, 1);
-            writer.bytes(version.as_bytes());
-            writer.list_begin(TType::String, 1);
-            writer.bytes(endpoint.as_bytes());
-            Ok(())
-        })
-    }),
-];
+pub(super) async fn describe_token_map(mut call: Call<'_>) -> Result<(), Failure> {
+    let (token, endpoint) = call.database.describe(call.behaviour).token_and_endpoint();
+    let mut writer = call.writer();
+    writer.field_map(0, TType::String, TType::String, 1);
+    writer.bytes(token.as_bytes());
+    writer.bytes(endpoint.as_bytes());
+    Ok(())
+}
+
+pub(super) async fn describe_schema_versions(mut call: Call<'_>) -> Result<(), Failure> {
+    call.database.stored_schema().refresh_if_possible().await;
+    let (_, endpoint) = call.database.token_and_endpoint();
+    let version = call.database.describe(call.behaviour).schema_version();
+    let mut writer = call.writer();
+    writer.field_map(0, TType::String, TType::List, 1);
+    writer.bytes(version.as_bytes());
+    writer.list_begin(TType::String, 1);
+    writer.bytes(endpoint.as_bytes());
+    Ok(())
+}
 
 /// A client whose calls so far do not show its release may be a 0.6 client: the reply contains both results, and the
 /// client uses the one whose type it knows.
-fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        call.database.stored_schema().refresh_if_possible().await;
-        if call.session.is_of_either() {
-            write_old_names(&mut call);
-        }
-        write_keyspaces(&mut call);
-        Ok(())
-    })
+pub(super) async fn describe_keyspaces(mut call: Call<'_>) -> Result<(), Failure> {
+    call.database.stored_schema().refresh_if_possible().await;
+    if call.session.is_of_either() {
+        write_old_names(&mut call);
+    }
+    write_keyspaces(&mut call);
+    Ok(())
 }
 
 /// Writes every keyspace as a KsDef, in the form of the release for 0.7 and later.
@@ -93,20 +55,18 @@ pub(crate) fn write_keyspaces(call: &mut Call<'_>) {
     }
 }
 
-fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
-    Box::pin(async move {
-        let name = call.args.bytes(1)?;
-        call.database.stored_schema().refresh_if_possible().await;
-        if call.session.is_of_either() {
-            match write_old_keyspace(&mut call, &name) {
-                // 0.6 does not have every keyspace that later releases show.
-                Ok(()) | Err(db::Error::NotFound) => {}
-                Err(error) => return Err(error.into()),
-            }
+pub(super) async fn describe_keyspace(mut call: Call<'_>) -> Result<(), Failure> {
+    let name = call.args.bytes(1)?;
+    call.database.stored_schema().refresh_if_possible().await;
+    if call.session.is_of_either() {
+        match write_old_keyspace(&mut call, &name) {
+            // 0.6 does not have every keyspace that later releases show.
+            Ok(()) | Err(db::Error::NotFound) => {}
+            Err(error) => return Err(error.into()),
         }
-        write_keyspace(&mut call, &name)?;
-        Ok(())
-    })
+    }
+    write_keyspace(&mut call, &name)?;
+    Ok(())
 }
 
 /// Writes one keyspace as a KsDef, in the form of the release for 0.7 and later.
