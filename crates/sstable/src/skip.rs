@@ -73,6 +73,7 @@ impl TableReader {
         }
         self.order.forget();
         self.is_in_row = false;
+        self.last_key = None;
         if damage.path == self.descriptor.path(Component::Index) {
             self.index_is_damaged = true;
             if !self.index_differs {

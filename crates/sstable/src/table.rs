@@ -60,6 +60,10 @@ pub struct TableReader {
     digest: Option<bool>,
     /// The first and last timestamp by the Statistics component of 3.x.
     pub(super) timestamps: Option<(i64, i64)>,
+    /// The key of the last row by the Statistics component of 5.0, as long as no row was lost.
+    pub(super) last_key: Option<Bytes>,
+    /// The key of the last row that was read.
+    last_read: Option<Bytes>,
     /// A unit that is returned once damage of the Statistics component is reported.
     held: Option<Unit>,
     /// Where the present row begins.
@@ -82,7 +86,7 @@ impl TableReader {
     ) -> Result<(TableReader, Vec<SstableError>), SstableError> {
         let descriptor = Descriptor::of_data_file(data)?;
         let format = descriptor.format;
-        let Companions { input, statistics, index, damages } = Companions::open(data, &descriptor)?;
+        let Companions { input, statistics, last_key, index, damages } = Companions::open(data, &descriptor)?;
         let rows = match statistics.header {
             Some(header) if format.has_modern_rows => {
                 let layout = options.layout.unwrap_or_else(|| likely_layout(&header));
@@ -117,6 +121,8 @@ impl TableReader {
             index_is_damaged: false,
             digest: None,
             timestamps: statistics.timestamps.filter(|_| format.has_modern_rows),
+            last_key,
+            last_read: None,
             held: None,
             row_start: 0,
             is_in_row: false,
@@ -141,6 +147,15 @@ impl TableReader {
         match &self.rows {
             TableRows::Old(_) => None,
             TableRows::Modern(rows) => Some(described(&self.descriptor, rows.header(), rows.layout(), types)),
+        }
+    }
+
+    /// Returns the number of cells among those that were read which expire after 2038-01-19. Files of 5.0 can have them. They are
+    /// read as if they expired at that date, as 3.x does.
+    pub fn late_cells(&self) -> u64 {
+        match &self.rows {
+            TableRows::Old(_) => 0,
+            TableRows::Modern(rows) => rows.late_cells(),
         }
     }
 
@@ -186,7 +201,7 @@ impl TableReader {
             Err(wrong @ SstableError::Damaged(_)) => wrong,
             Err(error) => return Err(error),
         };
-        if self.rows.input().is_covered_by_sums() {
+        if self.rows.input_mut().is_covered_by_sums() {
             return Ok(Some(format!("{}: {DIGEST_REMARK}", path.display())));
         }
         self.digest = Some(false);
@@ -293,6 +308,7 @@ impl TableReader {
             let why = "the Index component has another row at this place";
             return Err(self.damaged(position, why).in_row(row_key));
         }
+        self.last_read = Some(row_key.clone());
         let ordered = self.order.take(row_key);
         ordered.map_err(|why| self.damaged(position, why).in_row(row_key))
     }
@@ -320,9 +336,16 @@ impl TableReader {
         Ok(true)
     }
 
-    /// Checks at the end of the file that the Index component has no more rows.
+    /// Checks at the end of the file that the Index component has no more rows, and that the last row was the last one by the
+    /// Statistics component.
     fn check_end(&mut self) -> Result<(), SstableError> {
-        let Some(index) = self.index.as_mut().filter(|_| !self.index_is_damaged) else { return Ok(()) };
+        let Some(index) = self.index.as_mut().filter(|_| !self.index_is_damaged) else {
+            let Some(last) = self.last_key.take().filter(|last| Some(last) != self.last_read.as_ref()) else {
+                return Ok(());
+            };
+            let why = "the file ends before this row, which is the last one by the Statistics component";
+            return Err(self.damaged(self.rows.input().position(), why).in_row(&last));
+        };
         self.index_place = index.place();
         let Some(entry) = index.next_entry()? else { return Ok(()) };
         // The digest of a compressed file covers its chunks, and not how many there are.
@@ -359,6 +382,7 @@ impl TableReader {
     /// nothing is skipped. After an error the table must be opened again.
     pub fn skip_rows(&mut self, is_skipped: impl Fn(&Bytes) -> bool) -> Result<(), SstableError> {
         let Some(index) = &mut self.index else { return Ok(()) };
+        self.last_key = None;
         loop {
             let place = index.place();
             match index.next_entry()? {
