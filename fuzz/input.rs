@@ -52,7 +52,8 @@ pub fn with_length(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The components of a fuzzed SSTable, in the order of the input.
-pub const COMPONENTS: [&str; 6] = ["Data", "Index", "Statistics", "CompressionInfo", "CRC", "Digest"];
+pub const COMPONENTS: [&str; 8] =
+    ["Data", "Index", "Statistics", "CompressionInfo", "CRC", "Digest", "Partitions", "Rows"];
 
 /// Returns the part of a file's name behind the version and the number, from 2.2 on.
 pub fn kind_of(letters: &str) -> &'static str {

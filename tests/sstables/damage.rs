@@ -45,6 +45,8 @@ fn files_of(data: &Path) -> Vec<PathBuf> {
     let all = [
         Component::Data,
         Component::Index,
+        Component::Partitions,
+        Component::Rows,
         Component::CompressionInfo,
         Component::Crc,
         Component::Statistics,
@@ -139,6 +141,27 @@ fn rows_behind_damage_are_read() {
     assert_eq!(damages, 1);
     let second = rows.iter().position(|unit| *unit == Unit::EndOfRow).unwrap() + 1;
     assert_eq!(read, rows[second..]);
+}
+
+/// The trie of a file without an Index component leads to the rows behind damage.
+#[test]
+fn rows_behind_damage_are_found_by_a_trie() {
+    let folder = tempfile::tempdir().unwrap();
+    let original = &Fixture::of("5.0.9-bti").files_of("key_space_test", "with_none")[0];
+    let data = copy_of_table(original, folder.path());
+    let descriptor = Descriptor::of_data_file(&data).unwrap();
+    let (rows, _) = read_all(&data).unwrap();
+    // Without checksums, the byte behind the key shows damage: it says whether the row was deleted.
+    fs::remove_file(descriptor.path(Component::Crc)).unwrap();
+    fs::remove_file(descriptor.digest_path().unwrap()).unwrap();
+    let mut content = fs::read(&data).unwrap();
+    assert_eq!(content[..2], [0, 4]);
+    content[6] = 0x81;
+    fs::write(&data, content).unwrap();
+    let second = rows.iter().position(|unit| *unit == Unit::EndOfRow).unwrap() + 1;
+    assert_eq!(read_all(&data).unwrap(), (rows[second..].to_vec(), 1));
+    fs::remove_file(descriptor.path(Component::Partitions)).unwrap();
+    assert_eq!(read_all(&data).unwrap(), (Vec::new(), 1));
 }
 
 /// Returns the writes of a commit log; an error of the file ends it.

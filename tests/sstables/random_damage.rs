@@ -127,6 +127,8 @@ impl Table {
         let names = [
             "Data.db",
             "Index.db",
+            "Partitions.db",
+            "Rows.db",
             "CompressionInfo.db",
             "CRC.db",
             "Statistics.db",

@@ -41,10 +41,12 @@ impl Companions {
         let mut damages = Vec::new();
         let statistics = open_statistics(descriptor, &mut damages)?;
         let input = open_data(data, descriptor, &mut damages)?;
-        let index_path = descriptor.path(Component::Index);
-        let index = match index_path.is_file() {
-            true => Some(IndexReader::open(&index_path, descriptor.format)?),
-            false => None,
+        let index = match IndexReader::open(descriptor) {
+            Err(error @ SstableError::Damaged(_)) => {
+                damages.push(error);
+                None
+            }
+            opened => opened?,
         };
         let last_key = last_key(descriptor)?;
         Ok(Companions { input, statistics, last_key, index, damages })

@@ -29,6 +29,10 @@ pub enum Component {
     Data,
     /// The positions of rows.
     Index,
+    /// The positions of rows, in a trie (5.0).
+    Partitions,
+    /// The positions in rows, in tries (5.0).
+    Rows,
     /// Positions of compressed chunks.
     CompressionInfo,
     /// Checksums of the blocks of an uncompressed Data file.
@@ -43,6 +47,8 @@ impl Component {
         match self {
             Component::Data => "Data.db",
             Component::Index => "Index.db",
+            Component::Partitions => "Partitions.db",
+            Component::Rows => "Rows.db",
             Component::CompressionInfo => "CompressionInfo.db",
             Component::Crc => "CRC.db",
             Component::Statistics => "Statistics.db",
@@ -141,6 +147,11 @@ impl Descriptor {
     /// Returns the path of a component, which need not exist.
     pub fn path(&self, component: Component) -> PathBuf {
         self.file(component.name())
+    }
+
+    /// Returns the path of the component with the positions of rows, which need not exist.
+    pub fn index_path(&self) -> PathBuf {
+        self.path(if self.format.has_tries { Component::Partitions } else { Component::Index })
     }
 
     fn file(&self, component: &str) -> PathBuf {

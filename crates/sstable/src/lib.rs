@@ -45,7 +45,7 @@
 //!   companions  the files beside a Data file            skip         how reading goes on behind damage
 //!   commit_log  the records of commit logs              flushed      which of them an SSTable has
 //!   write       SSTables of 3.11                        transactions what a compaction of 3.x adds and removes
-//!   key_range   the last row by the statistics of 5.0
+//!   key_range   the last row by the statistics of 5.0   trie_index   positions of rows in tries
 //! ```
 
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -78,6 +78,7 @@ mod skip;
 mod statistics;
 mod table;
 mod transactions;
+mod trie_index;
 mod write;
 
 pub use ancestors::ancestors;

@@ -11,7 +11,7 @@ use super::companions::Companions;
 use super::component::{Component, Descriptor};
 use super::described::described;
 use super::error::SstableError;
-use super::index::{IndexEntry, IndexReader};
+use super::index::IndexReader;
 use super::key_order::{KeyOrderCheck, KeyReader};
 use super::modern::ModernRows;
 use super::old::{OldRows, in_super_columns};
@@ -163,9 +163,9 @@ impl TableReader {
     pub fn first_keys(&mut self, most: usize) -> Result<Vec<Bytes>, SstableError> {
         let mut keys = Vec::new();
         while keys.len() < most {
-            if let Some(index) = &mut self.index {
+            if let Some(index) = self.index.as_mut().filter(|index| index.has_keys()) {
                 let Some(entry) = index.next_entry()? else { break };
-                keys.push(entry.key);
+                keys.extend(entry.key);
                 continue;
             }
             match self.next_unit()? {
@@ -299,7 +299,7 @@ impl TableReader {
         } else {
             self.index_differs = true;
             if self.has_checksums() {
-                let path = self.descriptor.path(Component::Index);
+                let path = self.descriptor.index_path();
                 let why = format!(
                     "it has another row than the Data file, whose checksum is right, at byte {position}"
                 );
@@ -316,15 +316,14 @@ impl TableReader {
     /// Returns whether the next entry of the Index component belongs to a row.
     fn fits_index(&mut self, row_key: &Bytes, position: u64) -> Result<bool, SstableError> {
         let Some(index) = &mut self.index else { return Ok(true) };
-        let expected = IndexEntry { key: row_key.clone(), position };
         self.index_place = index.place();
         if !self.index_is_damaged {
-            return Ok(index.next_entry()?.as_ref() == Some(&expected));
+            return Ok(index.next_entry()?.is_some_and(|entry| entry.is_of(row_key, position)));
         }
         // After damage, entries can be missing or too many. Entries that fit are used again.
         for _ in 0..ENTRIES_SEARCHED {
             match index.next_entry() {
-                Ok(Some(entry)) if entry == expected => {
+                Ok(Some(entry)) if entry.is_of(row_key, position) => {
                     self.index_is_damaged = false;
                     return Ok(true);
                 }
@@ -356,21 +355,25 @@ impl TableReader {
             return Err(SstableError::damaged(&path, self.index_place, why));
         }
         let why = "the file ends before this row, which the Index component has";
-        Err(self.damaged(entry.position, why).in_row(&entry.key))
+        let damaged = self.damaged(entry.position, why);
+        Err(match &entry.key {
+            Some(row_key) => damaged.in_row(row_key),
+            None => damaged,
+        })
     }
 
     /// Moves to the start of the row with a key, so that [`TableReader::next_unit`] returns the row. Returns whether
     /// there is one. Without an Index component all rows are read.
     pub fn seek_to_key(&mut self, row_key: &[u8]) -> Result<bool, SstableError> {
-        let index_path = self.descriptor.path(Component::Index);
         self.index = None;
         self.order.forget();
-        if !index_path.is_file() {
-            return self.seek_by_reading(row_key);
-        }
-        let mut index = IndexReader::open(&index_path, self.descriptor.format)?;
+        let index = IndexReader::open(&self.descriptor)?;
+        let Some(mut index) = index else { return self.seek_by_reading(row_key) };
         while let Some(entry) = index.next_entry()? {
-            if entry.key == row_key {
+            let key = entry.key.or_else(|| self.rows.key_at(entry.position));
+            // The damage that hides a key is reported where the row is read.
+            let Some(key) = key else { return self.seek_by_reading(row_key) };
+            if key == row_key {
                 self.seek(entry.position)?;
                 return Ok(true);
             }
@@ -381,12 +384,12 @@ impl TableReader {
     /// Skips rows at the beginning for as long as `is_skipped` returns true for their keys. Without an Index component
     /// nothing is skipped. After an error the table must be opened again.
     pub fn skip_rows(&mut self, is_skipped: impl Fn(&Bytes) -> bool) -> Result<(), SstableError> {
-        let Some(index) = &mut self.index else { return Ok(()) };
+        let Some(index) = self.index.as_mut().filter(|index| index.has_keys()) else { return Ok(()) };
         self.last_key = None;
         loop {
             let place = index.place();
             match index.next_entry()? {
-                Some(entry) if is_skipped(&entry.key) => {}
+                Some(entry) if entry.key.as_ref().is_some_and(&is_skipped) => {}
                 Some(entry) => {
                     index.go_to(place)?;
                     return self.seek(entry.position);

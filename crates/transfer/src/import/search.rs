@@ -202,7 +202,8 @@ impl<'i> Search<'i> {
     fn add_file(&mut self, path: PathBuf, name: &str, of: &Searched) -> Result<bool, ImportError> {
         let is_data = is_data_file(name);
         let is_commit_log = name.starts_with("CommitLog-") && name.ends_with(".log");
-        if let Some(table) = name.strip_suffix(Component::Index.name()) {
+        let index = [Component::Index, Component::Partitions].map(Component::name);
+        if let Some(table) = index.into_iter().find_map(|index| name.strip_suffix(index)) {
             let data = path.with_file_name(format!("{table}{}", Component::Data.name()));
             if self.is_wanted(&data) {
                 self.indexed.insert((data, of.node));
@@ -261,7 +262,7 @@ impl<'i> Search<'i> {
             return;
         }
         // With an Index file, the reader reports the keys that are lost.
-        if bytes == 0 && !descriptor.path(Component::Index).is_file() {
+        if bytes == 0 && !descriptor.index_path().is_file() {
             let why = format!(
                 "{}: the Data file is empty, and has no Index file; lost: all its rows",
                 path.display()

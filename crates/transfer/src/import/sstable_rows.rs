@@ -191,7 +191,7 @@ impl SstableRows {
                 .report_harmless(error, "nothing is lost: bytes follow the last chunk, which are not read");
         }
         let more = "the CRC file has checksums of more blocks than the Data file";
-        if of.path(Component::Index).is_file() {
+        if of.index_path().is_file() {
             let what = format!("{more}; nothing is lost but the rows that only the Index file has");
             return self.report_harmless(error, &what);
         }
@@ -326,7 +326,11 @@ impl SstableRows {
             let mut keys: Vec<String> = listed.keys.iter().take(KEYS_SHOWN).map(shown_key).collect();
             let more = listed.count - keys.len() as u64;
             keys.extend((more > 0).then(|| format!("{more} more")));
-            let _ = write!(what, "; the Index file has {} {rows} there: {}", listed.count, keys.join(", "));
+            let _ = write!(what, "; the Index file has {} {rows} there", listed.count);
+            // Tries have few keys.
+            if !listed.keys.is_empty() {
+                let _ = write!(what, ": {}", keys.join(", "));
+            }
         }
         self.lose(what);
     }
