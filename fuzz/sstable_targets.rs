@@ -299,8 +299,8 @@ pub fn commit_log_file(data: &[u8]) -> usize {
         _ => log_with_sections(version, header, &parts),
     };
     let table = table_of(Layout::Dense, b"");
-    // LZ4 and Snappy expand a byte to 255 at most, Deflate to 1,032. Each write has more than one byte.
-    read_log(&scratch.write(LOGS[version], &log), table, 1032 * data.len() + 2)
+    // LZ4 and Snappy expand a byte to 255 at most, Deflate to 1,032, Zstd to 32,768. Each write has more than one byte.
+    read_log(&scratch.write(LOGS[version], &log), table, 32_768 * data.len() + 2)
 }
 
 /// Reads the writes of a commit log, `most` at most: reading must end before. Returns the number of rows.

@@ -345,6 +345,9 @@ fn compressed(class: &str, content: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let length = u32::try_from(content.len()).unwrap();
     let bytes = match class {
         "SnappyCompressor" => snap::raw::Encoder::new().compress_vec(content).unwrap(),
+        "ZstdCompressor" => {
+            ruzstd::encoding::compress_to_vec(content, ruzstd::encoding::CompressionLevel::Fastest)
+        }
         "LZ4Compressor" => [&length.to_le_bytes()[..], &lz4_flex::block::compress(content)].concat(),
         _ => {
             let mut bytes = Vec::new();
@@ -396,7 +399,8 @@ fn commit_log_file() {
                 let parameters = if choice > 5 { &parameters[..] } else { &[] };
                 seeds.push(seed(choice, &[&[parameters], &parts[..]].concat()));
                 if choice > 5 {
-                    for class in ["SnappyCompressor", "LZ4Compressor", "DeflateCompressor"] {
+                    for class in ["SnappyCompressor", "LZ4Compressor", "ZstdCompressor", "DeflateCompressor"]
+                    {
                         let (parameters, section) = compressed(class, parts[0]);
                         seeds.push(seed(choice, &[&parameters, &section, &section]));
                     }
