@@ -23,12 +23,12 @@ use super::trie_index::TrieIndex;
 #[derive(Debug)]
 pub(super) struct IndexReader {
     path: PathBuf,
-    entries: Entries,
+    entries: IndexForm,
 }
 
 /// The forms of the entries.
 #[derive(Debug)]
-enum Entries {
+enum IndexForm {
     List { input: Input, format: Format, keys: KeyReader },
     Trie(Box<TrieIndex>),
 }
@@ -57,9 +57,9 @@ impl IndexReader {
             return Ok(None);
         }
         let entries = if format.has_tries {
-            Entries::Trie(Box::new(TrieIndex::open(&path, &descriptor.path(Component::Rows))?))
+            IndexForm::Trie(Box::new(TrieIndex::open(&path, &descriptor.path(Component::Rows))?))
         } else {
-            Entries::List { input: Input::of_file(&path)?, format, keys: KeyReader::new(format.keys) }
+            IndexForm::List { input: Input::of_file(&path)?, format, keys: KeyReader::new(format.keys) }
         };
         Ok(Some(IndexReader { path, entries }))
     }
@@ -67,16 +67,16 @@ impl IndexReader {
     /// Returns the place of the next entry.
     pub(crate) fn place(&self) -> u64 {
         match &self.entries {
-            Entries::List { input, .. } => input.position(),
-            Entries::Trie(trie) => trie.place(),
+            IndexForm::List { input, .. } => input.position(),
+            IndexForm::Trie(trie) => trie.place(),
         }
     }
 
     /// Goes back to the place of an entry.
     pub(crate) fn go_to(&mut self, place: u64) -> Result<(), SstableError> {
         match &mut self.entries {
-            Entries::List { input, .. } => input.seek(place),
-            Entries::Trie(trie) => trie.go_to(place),
+            IndexForm::List { input, .. } => input.seek(place),
+            IndexForm::Trie(trie) => trie.go_to(place),
         }
     }
 
@@ -88,8 +88,8 @@ impl IndexReader {
     /// Returns the next entry. `None` at the end.
     pub(crate) fn next_entry(&mut self) -> Result<Option<IndexEntry>, SstableError> {
         let (input, format, keys) = match &mut self.entries {
-            Entries::List { input, format, keys } => (input, format, keys),
-            Entries::Trie(trie) => {
+            IndexForm::List { input, format, keys } => (input, format, keys),
+            IndexForm::Trie(trie) => {
                 let found = trie.next_position()?;
                 return Ok(found.map(|(key, position)| IndexEntry { key, position }));
             }
@@ -111,6 +111,6 @@ impl IndexReader {
 
     /// Whether the entries have keys.
     pub(crate) fn has_keys(&self) -> bool {
-        matches!(self.entries, Entries::List { .. })
+        matches!(self.entries, IndexForm::List { .. })
     }
 }
