@@ -15,7 +15,7 @@ use transfer::endpoint::Endpoint;
 use transfer::import;
 use transfer::import::{Defined, FoundSchema, ImportOptions, Inventory, Summary};
 
-use super::input::{COMPONENTS, Scratch, file_name, take};
+use super::input::{COMPONENTS, Scratch, file_name, is_named_by_directory, kind_of, take, with_checksums};
 
 /// A standard column family, a super column family, and counters.
 const CONFIG: &str = "<Storage>
@@ -166,8 +166,8 @@ pub fn import(data: &[u8]) -> usize {
     let scratch = Scratch::new("import");
     let prefix = match letters {
         "" => format!("Ks/{family}-1"),
-        letters if letters >= "la" => {
-            format!("Ks/{family}-9786ac1cdd583201a7cdad556410c985/{letters}-1-big")
+        letters if is_named_by_directory(letters) => {
+            format!("Ks/{family}-9786ac1cdd583201a7cdad556410c985/{letters}-1-{}", kind_of(letters))
         }
         letters => format!("Ks/{family}/Ks-{family}-{letters}-1"),
     };
@@ -175,7 +175,8 @@ pub fn import(data: &[u8]) -> usize {
         let Some(content) = take(&mut rest) else { break };
         for node in ["a", "b"] {
             if !content.is_empty() {
-                scratch.write(&format!("{node}/{prefix}-{}", file_name(letters, component)), content);
+                let content = with_checksums(letters, component, content);
+                scratch.write(&format!("{node}/{prefix}-{}", file_name(letters, component)), &content);
             }
         }
     }

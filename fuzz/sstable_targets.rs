@@ -10,7 +10,7 @@ use sstable::{
     TransactionLog, Unit, named_partitioner,
 };
 
-use super::input::{COMPONENTS, Scratch, file_name, take};
+use super::input::{COMPONENTS, Scratch, file_name, is_named_by_directory, kind_of, take, with_checksums};
 
 /// Checks that an error says something.
 fn check(error: &SstableError) {
@@ -26,13 +26,14 @@ pub fn sstable(data: &[u8]) -> usize {
     let scratch = Scratch::new("sstable");
     let prefix = match letters {
         "" => "Cf-1".to_owned(),
-        letters if letters >= "la" => format!("{letters}-1-big"),
+        letters if is_named_by_directory(letters) => format!("{letters}-1-{}", kind_of(letters)),
         letters => format!("Ks-Cf-{letters}-1"),
     };
     for component in COMPONENTS {
         let Some(content) = take(&mut rest) else { break };
         if !content.is_empty() {
-            scratch.write(&format!("{prefix}-{}", file_name(letters, component)), content);
+            let content = with_checksums(letters, component, content);
+            scratch.write(&format!("{prefix}-{}", file_name(letters, component)), &content);
         }
     }
     let path = scratch.path().join(format!("{prefix}-Data.db"));
@@ -145,8 +146,8 @@ fn sum_of(line: &str) -> Option<u32> {
 }
 
 /// The names of commit logs of all versions, in the order in which inputs select them: 0.4 and 0.5 to 0.6, which have a
-/// header, 0.7 to 1.1, 1.2, 2.0, 2.1, 2.2, 3.0 to 3.11.
-const LOGS: [&str; 8] = [
+/// header, 0.7 to 1.1, 1.2, 2.0, 2.1, 2.2, 3.0 to 3.11, 4.0 and 4.1, 5.0.
+pub const LOGS: [&str; 10] = [
     "CommitLog-1.log",
     "CommitLog-1.log",
     "CommitLog-1.log",
@@ -155,6 +156,8 @@ const LOGS: [&str; 8] = [
     "CommitLog-4-1.log",
     "CommitLog-5-1.log",
     "CommitLog-6-1.log",
+    "CommitLog-7-1.log",
+    "CommitLog-8-1.log",
 ];
 /// The first of them with a header of their own and sections.
 const FIRST_WITH_SECTIONS: usize = 5;
@@ -296,8 +299,8 @@ pub fn commit_log_file(data: &[u8]) -> usize {
         _ => log_with_sections(version, header, &parts),
     };
     let table = table_of(Layout::Dense, b"");
-    // LZ4 and Snappy expand a byte to 255 at most, Deflate to 1,032. Each write has more than one byte.
-    read_log(&scratch.write(LOGS[version], &log), table, 1032 * data.len() + 2)
+    // LZ4 and Snappy expand a byte to 255 at most, Deflate to 1,032, Zstd to 32,768. Each write has more than one byte.
+    read_log(&scratch.write(LOGS[version], &log), table, 32_768 * data.len() + 2)
 }
 
 /// Reads the writes of a commit log, `most` at most: reading must end before. Returns the number of rows.

@@ -117,6 +117,8 @@ fn releases_of_log(path: &Path) -> &'static str {
         Some(("4", _)) => "2.1",
         Some(("5", _)) => "2.2",
         Some(("6", _)) => "3.0 to 3.11",
+        Some(("7", _)) => "4.0 to 5.0",
+        Some(("8", _)) => "5.0",
         Some(_) => "another release",
     }
 }
@@ -212,7 +214,9 @@ mod tests {
             ("CommitLog-1384000000000.log", "0.4 to 1.1"),
             ("CommitLog-3-1384000000000.log", "2.0"),
             ("CommitLog-6-1384000000000.log", "3.0 to 3.11"),
-            ("CommitLog-7-1384000000000.log", "another release"),
+            ("CommitLog-7-1384000000000.log", "4.0 to 5.0"),
+            ("CommitLog-8-1384000000000.log", "5.0"),
+            ("CommitLog-9-1384000000000.log", "another release"),
         ] {
             assert_eq!(releases_of_log(Path::new(name)), releases);
         }

@@ -78,7 +78,7 @@ enum Command {
     Cells(cells::CellsArgs),
     /// Copy column families to another data directory or a cluster, or compare both.
     Copy(copy::CopyArgs),
-    /// Import the data directories of old Cassandra servers: 0.4 to 3.11.
+    /// Import the data directories of old Cassandra servers: 0.4 to 5.0.
     Import(Box<import::ImportArgs>),
     /// Back up a data directory, whether a server is running on it or not.
     Backup(backup::BackupArgs),
@@ -90,7 +90,7 @@ enum Command {
     Traffic(traffic::TrafficArgs),
     /// Control a server for tests: reset it, take snapshots, change its clock, load data.
     Control(control_command::ControlCommandArgs),
-    /// Read the SSTables of Cassandra 0.4 to 3.11.
+    /// Read the SSTables of Cassandra 0.4 to 5.0.
     Sstable(sstable::SstableArgs),
     /// Answer clients by one server, send their calls to another server too, and compare the answers.
     Shadow(Box<shadow::ShadowArgs>),

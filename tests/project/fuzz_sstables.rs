@@ -58,7 +58,12 @@ pub fn content_of(prefix: &str) -> Vec<u8> {
     for _ in 0..2 * options {
         at = text(at).1;
     }
-    let chunks_at = at + 4 + 8;
+    // From 4.0 on, chunks of this length or more are not compressed.
+    let format = Descriptor::of_data_file(Path::new(&format!("{prefix}Data.db"))).unwrap().format;
+    let stored = if format.has_stored_chunks { number(at + 4) } else { usize::MAX };
+    let length_at = at + if format.has_stored_chunks { 8 } else { 4 };
+    let (chunk_length, length) = (number(at), number(length_at + 4));
+    let chunks_at = length_at + 8;
     let offset = |chunk: usize| number(chunks_at + 4 + 8 * chunk + 4);
     let count = number(chunks_at);
     let mut content = Vec::new();
@@ -66,7 +71,14 @@ pub fn content_of(prefix: &str) -> Vec<u8> {
         let end = if chunk + 1 < count { offset(chunk + 1) } else { data.len() };
         // The checksum has four bytes.
         let Some(compressed) = data.get(offset(chunk)..end - 4) else { continue };
-        if class.contains("LZ4") {
+        let rest = length.saturating_sub(chunk * chunk_length).min(chunk_length);
+        if compressed.len() >= stored || class.contains("Noop") {
+            content.extend(&compressed[..rest]);
+        } else if class.contains("Zstd") {
+            let mut chunk = vec![0; rest];
+            ruzstd::decoding::FrameDecoder::new().decode_all(compressed, &mut chunk).unwrap();
+            content.extend(chunk);
+        } else if class.contains("LZ4") {
             let length = u32::from_le_bytes(compressed[..4].try_into().unwrap());
             let length = usize::try_from(length).unwrap();
             content.extend(lz4_flex::block::decompress(&compressed[4..], length).unwrap());
@@ -249,6 +261,8 @@ fn logs() -> Vec<(String, u8, Vec<PathBuf>, tempfile::TempDir)> {
             "2.1" => 5,
             "2.2" => 6,
             "3.0" | "3.1" => 7,
+            "4.0" | "4.1" => 8,
+            "5.0" => 9,
             _ => 2,
         };
         found.push((release, choice, paths, directory));
@@ -267,6 +281,8 @@ fn of_0_4(mutation: &[u8]) -> Option<Vec<u8>> {
     Some([&mutation[..name], &mutation[text(name)?..]].concat())
 }
 
+/// The versions of commit logs.
+const LOGS: usize = sstable_targets::LOGS.len();
 /// As many mutations of a release are damaged.
 const MUTATIONS_MAX: usize = 200;
 
@@ -274,9 +290,9 @@ const MUTATIONS_MAX: usize = 200;
 #[test]
 fn commit_log() {
     let mut seeds: Vec<Vec<u8>> = Vec::new();
-    let mut accepted = [0; 8];
+    let mut accepted = [0; LOGS];
     for (release, choice, paths, _directory) in logs() {
-        let definitions = if choice == 7 { definitions(&release) } else { HashMap::new() };
+        let definitions = if choice >= 7 { definitions(&release) } else { HashMap::new() };
         let mut found = Vec::new();
         for path in paths {
             let content = std::fs::read(path).unwrap();
@@ -296,18 +312,18 @@ fn commit_log() {
         for mutation in found.into_iter().step_by(step) {
             // Behind the number of column families, which is 1, and has one byte.
             let definition = match choice {
-                7 => mutation.get(1..17).and_then(|id| definitions.get(id)).map_or("", String::as_str),
+                7.. => mutation.get(1..17).and_then(|id| definitions.get(id)).map_or("", String::as_str),
                 _ => "",
             };
             let mut add = |choice: u8, mutation: &[u8]| {
                 let seed = [&[choice][..], &with_length(definition.as_bytes()), mutation].concat();
-                accepted[usize::from(choice) % 8] += usize::from(sstable_targets::commit_log(&seed) > 0);
+                accepted[usize::from(choice) % LOGS] += usize::from(sstable_targets::commit_log(&seed) > 0);
                 seeds.push(seed);
             };
             add(choice, &mutation);
             if choice < 7 {
-                // 8 versions divide 128: the same one.
-                add(choice + 128, &mutation);
+                // 10 versions divide 130: the same one.
+                add(choice + 130, &mutation);
             }
             if let Some(older) = Some(&mutation).filter(|_| choice == 1).and_then(|mutation| of_0_4(mutation))
             {
@@ -329,6 +345,9 @@ fn compressed(class: &str, content: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let length = u32::try_from(content.len()).unwrap();
     let bytes = match class {
         "SnappyCompressor" => snap::raw::Encoder::new().compress_vec(content).unwrap(),
+        "ZstdCompressor" => {
+            ruzstd::encoding::compress_to_vec(content, ruzstd::encoding::CompressionLevel::Fastest)
+        }
         "LZ4Compressor" => [&length.to_le_bytes()[..], &lz4_flex::block::compress(content)].concat(),
         _ => {
             let mut bytes = Vec::new();
@@ -380,7 +399,8 @@ fn commit_log_file() {
                 let parameters = if choice > 5 { &parameters[..] } else { &[] };
                 seeds.push(seed(choice, &[&[parameters], &parts[..]].concat()));
                 if choice > 5 {
-                    for class in ["SnappyCompressor", "LZ4Compressor", "DeflateCompressor"] {
+                    for class in ["SnappyCompressor", "LZ4Compressor", "ZstdCompressor", "DeflateCompressor"]
+                    {
                         let (parameters, section) = compressed(class, parts[0]);
                         seeds.push(seed(choice, &[&parameters, &section, &section]));
                     }
@@ -389,7 +409,7 @@ fn commit_log_file() {
         }
         // Rows of 3.x cannot be read without the types of their columns.
         let rows = sstable_targets::commit_log_file(seeds.last().unwrap());
-        assert!(rows > 0 || choice == 7, "{release}");
+        assert!(rows > 0 || choice >= 7, "{release}");
     }
     let pieces: &[&[u8]] =
         &[b"{\"encCipher\":\"AES\"}", b"\"", b"{", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff"];

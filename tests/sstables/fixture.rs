@@ -33,13 +33,22 @@ pub const RELEASES: [&str; 12] = [
     "3.11.19-2",
 ];
 
+/// The releases without Thrift, of which the tables of CQL are there and what SELECT returned: 5.0.9 with an Index file and with
+/// tries.
+pub const WITHOUT_THRIFT: [&str; 4] = ["4.0.19", "4.1.10", "5.0.9", "5.0.9-bti"];
+
+/// The directories of all releases.
+pub fn all_releases() -> impl Iterator<Item = &'static str> {
+    RELEASES.into_iter().chain(WITHOUT_THRIFT)
+}
+
 /// The releases of which the commit logs are in the repository, too.
 pub fn releases_with_logs() -> impl Iterator<Item = &'static str> {
     RELEASES.into_iter().filter(|release| has_logs(release))
 }
 
 pub fn has_logs(release: &str) -> bool {
-    release != "3.11.19"
+    !["3.11.19", "4.0.19", "5.0.9-bti"].contains(&release)
 }
 
 /// Returns the line of the release that answered.

@@ -20,4 +20,5 @@ mod shown;
 mod undefined_families;
 mod variants;
 mod whole_import;
+mod without_thrift;
 mod written;

@@ -117,10 +117,16 @@ impl Merged {
 
     /// Returns the rows of a CQL table, in hex.
     pub fn selected(&self, contents: &Value, table: &str) -> Vec<Selected> {
-        let reported = ReportedVersion::new(contents["version"].as_str().unwrap()).unwrap();
-        let (state, text) = (self.state(&reported), format!("SELECT * FROM {table}"));
-        let options = QueryOptions::default();
-        let outcome = self.runtime.block_on(cql::query(&state, &text, &options)).unwrap();
+        self.selected_by(contents, &format!("SELECT * FROM {table}"))
+    }
+
+    /// Returns the rows of a SELECT, in hex.
+    pub fn selected_by(&self, contents: &Value, text: &str) -> Vec<Selected> {
+        let version = ReportedVersion::new(contents["version"].as_str().unwrap());
+        // The server can report no later one.
+        let reported = version.or_else(|_| ReportedVersion::new("4.1.10")).unwrap();
+        let (state, options) = (self.state(&reported), QueryOptions::default());
+        let outcome = self.runtime.block_on(cql::query(&state, text, &options)).unwrap();
         let Outcome::Rows(result) = outcome else { panic!("no rows") };
         let row = |values: Vec<Option<Bytes>>| {
             let columns = result.columns.iter().zip(values);

@@ -1,4 +1,5 @@
-"""Old Cassandra releases that Maven Central still has: their jars, their configuration, and how each is started."""
+"""Old Cassandra releases that Maven Central still has: their jars, their configuration, and how each is started. From 4.0 on
+they have no Thrift."""
 
 import os
 import shutil
@@ -14,9 +15,17 @@ LOGGING = [("log4j", "log4j", "1.2.16"), ("org.slf4j", "slf4j-log4j12", "1.6.1")
 OPENED = """
     java.base/java.io java.base/java.lang java.base/java.math java.base/java.net java.base/java.nio java.base/java.nio.charset
     java.base/java.util java.base/java.util.concurrent java.base/java.util.concurrent.atomic
-    java.base/java.util.concurrent.locks java.base/jdk.internal.misc java.base/jdk.internal.ref
+    java.base/java.util.concurrent.locks java.base/jdk.internal.loader java.base/jdk.internal.math java.base/jdk.internal.misc
+    java.base/jdk.internal.module java.base/jdk.internal.ref java.base/jdk.internal.reflect java.base/jdk.internal.util.jar
+    java.base/java.lang.module java.base/java.lang.reflect jdk.management/com.sun.management.internal
     java.base/sun.nio.ch java.base/sun.security.util java.management/com.sun.jmx.mbeanserver
     java.rmi/sun.rmi.transport
+""".split()
+
+EXPORTED = """
+    java.base/jdk.internal.misc java.base/jdk.internal.ref java.base/sun.nio.ch java.rmi/sun.rmi.registry
+    java.rmi/sun.rmi.server java.rmi/sun.rmi.transport java.rmi/sun.rmi.transport.tcp java.sql/java.sql
+    java.management.rmi/com.sun.jmx.remote.internal.rmi jdk.attach/sun.tools.attach
 """.split()
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -83,6 +92,33 @@ memtable_heap_space_in_mb: 128
 index_summary_capacity_in_mb: 10
 counter_cache_size_in_mb: 5
 """
+# The settings of 4.0 and later, which refuse those of Thrift. Their names of 4.0 are accepted by 5.0 too.
+YAML_FROM_4_0 = """cluster_name: 'Test Cluster'
+partitioner: org.apache.cassandra.dht.{partitioner}
+num_tokens: 1
+initial_token: "{token}"
+hinted_handoff_enabled: false
+data_file_directories:
+    - {data}/data
+commitlog_directory: {data}/commitlog
+saved_caches_directory: {data}/saved_caches
+hints_directory: {data}/hints
+cdc_raw_directory: {data}/cdc_raw
+commitlog_sync: periodic
+commitlog_sync_period_in_ms: 10000
+disk_access_mode: standard
+storage_port: {storage_port}
+ssl_storage_port: {ssl_port}
+listen_address: {address}
+rpc_address: {address}
+native_transport_port: {native_port}
+endpoint_snitch: SimpleSnitch
+auto_snapshot: false
+enable_materialized_views: true
+enable_user_defined_functions: true
+memtable_heap_space_in_mb: 128
+memtable_offheap_space_in_mb: 128
+"""
 LOG4J = """log4j.rootLogger=INFO,stdout
 log4j.appender.stdout=org.apache.log4j.ConsoleAppender
 log4j.appender.stdout.layout=org.apache.log4j.PatternLayout
@@ -92,6 +128,8 @@ LOGBACK = """<configuration><appender name="S" class="ch.qos.logback.core.Consol
 <pattern>%-5level %d{HH:mm:ss} %msg%n%ex</pattern></encoder></appender>
 <root level="INFO"><appender-ref ref="S"/></root></configuration>
 """
+# The first line without Thrift.
+THRIFT_TO = (4, 0)
 TOKENS = {"OrderPreservingPartitioner": "t", "CollatingOrderPreservingPartitioner": "74", "ByteOrderedPartitioner": "74"}
 
 
@@ -115,7 +153,8 @@ class Release:
         wanted = [("org.apache.cassandra", "cassandra-all", self.version)]
         wanted += LOGGING if self.line < (1, 2) else []
         # From 3.0 on the jar does not bring the Thrift interface that it starts.
-        wanted += [("org.apache.cassandra", "cassandra-thrift", self.version)] if self.line >= (3, 0) else []
+        with_thrift = (3, 0) <= self.line < THRIFT_TO
+        wanted += [("org.apache.cassandra", "cassandra-thrift", self.version)] if with_thrift else []
         pom = part.with_name("pom.xml")
         pom.write_text(POM.format("".join(DEPENDENCY.format(*each) for each in wanted)))
         command = ["mvn", "--quiet", "--batch-mode", "--strict-checksums", "--file", str(pom)]
@@ -144,6 +183,8 @@ class Release:
         yaml += YAML_FROM_3_8 if is_from[3, 8] else ""
         if is_from[0, 8] and not is_from[2, 1]:
             yaml += YAML_FROM_0_8_TO_2_0
+        if self.line >= THRIFT_TO:
+            yaml = YAML_FROM_4_0 + YAML_FROM_0_8
         (conf / "cassandra.yaml").write_text(yaml.format(**values) + more)
         (conf / "log4j.properties").write_text(LOG4J)
         (conf / "logback.xml").write_text(LOGBACK)
@@ -173,4 +214,6 @@ def _java():
 
 
 def _opened():
-    return [option for package in OPENED for option in ("--add-opens", f"{package}=ALL-UNNAMED")]
+    return [option for package in OPENED for option in ("--add-opens", f"{package}=ALL-UNNAMED")] + [
+        option for package in EXPORTED for option in ("--add-exports", f"{package}=ALL-UNNAMED")
+    ]

@@ -16,7 +16,7 @@ from releases import TARGET, Release
 ROOT = Path(__file__).resolve().parent.parent.parent
 CONFIG = ROOT / "tests" / "recordings" / "storage-conf.xml"
 HOST = "127.0.0.1"
-START_MAX_S = 120
+START_MAX_S = 300
 MEMORY = Path("/dev/shm")
 
 

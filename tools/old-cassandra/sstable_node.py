@@ -4,7 +4,7 @@ import re
 import signal
 import subprocess
 
-from releases import management_command
+from releases import THRIFT_TO, management_command
 from servers import Server
 
 SYNC_MS = 1000
@@ -12,11 +12,15 @@ SYNC_MS = 1000
 SETTINGS = "column_index_size_in_kb: 4\n"
 SETTINGS_FROM_1_1 = "commitlog_segment_size_in_mb: 4\n"
 MANAGE_MAX_S = 300
+# The formats of the release, and not of the one before it: `oa` and no `nb`, the numbers of SSTables are UUIDs.
+SETTINGS_FROM_4_1 = "uuid_sstable_identifiers_enabled: true\n"
+SETTINGS_FROM_5_0 = "storage_compatibility_mode: NONE\ndynamic_data_masking_enabled: true\n"
 STOP_MAX_S = 60
 
 
 def settings(line):
-    return SETTINGS + (SETTINGS_FROM_1_1 if line >= (1, 1) else "")
+    more = ((SETTINGS_FROM_1_1, (1, 1)), (SETTINGS_FROM_4_1, (4, 1)), (SETTINGS_FROM_5_0, (5, 0)))
+    return SETTINGS + "".join(each for each, since in more if line >= since)
 
 
 class Node:
@@ -41,7 +45,8 @@ class Node:
 
     def start(self):
         command = self.release.command(self.folder, self.jmx_port)
-        self.server = Server(command, self.folder, (self.port, self.port + 3), self.folder / "data", self.address).wait()
+        first = self.port if self.release.line < THRIFT_TO else self.port + 3
+        self.server = Server(command, self.folder, (first, self.port + 3), self.folder / "data", self.address).wait()
         return self
 
     def manage(self, operation, *texts):

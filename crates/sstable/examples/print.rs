@@ -1,4 +1,4 @@
-//! Prints the rows of an SSTable of Cassandra 0.4 to 3.11, and the type of each column if the file describes it.
+//! Prints the rows of an SSTable of Cassandra 0.4 to 5.0, and the type of each column if the file describes it.
 //!
 //! ```text
 //! cargo run -p sstable --example print -- Standard1-5-Data.db

@@ -44,7 +44,7 @@ pub fn ancestors(descriptor: &Descriptor) -> Result<Option<BTreeSet<u64>>, Sstab
     let mut input = Input::of_file(&path)?;
     if !format.has_statistics_contents {
         skip_to_ancestors(&mut input, format)?;
-    } else if !seek_part(&mut input, COMPACTION)? {
+    } else if !seek_part(&mut input, COMPACTION, format)? {
         return Ok(Some(BTreeSet::new()));
     }
     read(&mut input).map(Some)

@@ -11,11 +11,14 @@
 
 use std::path::Path;
 
+use bytes::Bytes;
+
 use super::component::{Component, Descriptor};
 use super::compressed::CompressedFile;
 use super::error::SstableError;
 use super::index::IndexReader;
 use super::input::Input;
+use super::key_range::last_key;
 use super::statistics::{Statistics, read_statistics};
 use base::partitioner::{PartitionerRef, resolve};
 
@@ -25,6 +28,8 @@ pub(super) struct Companions {
     /// The content of the Data file.
     pub input: Input,
     pub statistics: Statistics,
+    /// The key of the last row, if the Statistics file has it.
+    pub last_key: Option<Bytes>,
     pub index: Option<IndexReader>,
     /// Files without which all rows can be read, and which are damaged.
     pub damages: Vec<SstableError>,
@@ -36,12 +41,15 @@ impl Companions {
         let mut damages = Vec::new();
         let statistics = open_statistics(descriptor, &mut damages)?;
         let input = open_data(data, descriptor, &mut damages)?;
-        let index_path = descriptor.path(Component::Index);
-        let index = match index_path.is_file() {
-            true => Some(IndexReader::open(&index_path, descriptor.format)?),
-            false => None,
+        let index = match IndexReader::open(descriptor) {
+            Err(error @ SstableError::Damaged(_)) => {
+                damages.push(error);
+                None
+            }
+            opened => opened?,
         };
-        Ok(Companions { input, statistics, index, damages })
+        let last_key = last_key(descriptor)?;
+        Ok(Companions { input, statistics, last_key, index, damages })
     }
 }
 
@@ -51,7 +59,7 @@ pub fn named_partitioner(descriptor: &Descriptor) -> Option<PartitionerRef> {
     if !descriptor.format.has_statistics_contents || !path.is_file() {
         return None;
     }
-    resolve(&read_statistics(&path, false).ok()?.partitioner?)
+    resolve(&read_statistics(&path, &descriptor.format).ok()?.partitioner?)
 }
 
 fn open_statistics(
@@ -62,15 +70,15 @@ fn open_statistics(
     let path = descriptor.path(Component::Statistics);
     if format.has_modern_rows {
         if !path.is_file() {
-            let why = "rows of 3.x cannot be read without the types and baselines in it";
+            let why = "rows of 3.x and later cannot be read without the types and baselines in it";
             return Err(SstableError::missing(&path, why));
         }
-        return read_statistics(&path, true);
+        return read_statistics(&path, format);
     }
     if !format.has_statistics_contents || !path.is_file() {
         return Ok(Statistics::default());
     }
-    match read_statistics(&path, false) {
+    match read_statistics(&path, format) {
         Err(error @ SstableError::Damaged(_)) => {
             damages.push(error);
             Ok(Statistics::default())

@@ -5,8 +5,12 @@
 //!   0.7 to 1.0    <keyspace>/<family>-<letters>-<generation>-Data.db
 //!   1.1 to 2.0    <keyspace>/<family>/<keyspace>-<family>-<letters>-<generation>-Data.db
 //!   2.1           <keyspace>/<family>-<id>/<keyspace>-<family>-<letters>-<generation>-Data.db
-//!   2.2 to 3.11   <keyspace>/<family>-<id>/<letters>-<generation>-big-Data.db
+//!   2.2 to 5.0    <keyspace>/<family>-<id>/<letters>-<generation>-big-Data.db
+//!   5.0 (da)      <keyspace>/<family>-<id>/<letters>-<generation>-bti-Data.db
 //! ```
+//!
+//! From 4.1 on, and in ScyllaDB, the generation can be a UUID: `nb-3fw2_0tj4_46w3k2cpidnirvjy7k-big-Data.db` has the day, the
+//! second, the hundreds of nanoseconds and the node, in digits of base 36 (`UUIDBasedSSTableId`).
 //!
 //! An index is a family of its own: `<family>.<index>` up to 2.1, the directory `.<index>` in its family's later.
 //! Snapshots are in `snapshots/<name>`, incremental backups in `backups`, below the directory of the table files.
@@ -25,6 +29,10 @@ pub enum Component {
     Data,
     /// The positions of rows.
     Index,
+    /// The positions of rows, in a trie (5.0).
+    Partitions,
+    /// The positions in rows, in tries (5.0).
+    Rows,
     /// Positions of compressed chunks.
     CompressionInfo,
     /// Checksums of the blocks of an uncompressed Data file.
@@ -39,6 +47,8 @@ impl Component {
         match self {
             Component::Data => "Data.db",
             Component::Index => "Index.db",
+            Component::Partitions => "Partitions.db",
+            Component::Rows => "Rows.db",
             Component::CompressionInfo => "CompressionInfo.db",
             Component::Crc => "CRC.db",
             Component::Statistics => "Statistics.db",
@@ -71,7 +81,7 @@ pub struct Descriptor {
     prefix: String,
     /// The version of the format.
     pub format: Format,
-    /// The number of the SSTable in its column family.
+    /// The number of the SSTable in its column family. Of a UUID it is the time, in units of 100 ns since 1582.
     pub generation: u64,
     /// The keyspace, if the name or the directory has it.
     pub keyspace: Option<String>,
@@ -94,20 +104,24 @@ impl Descriptor {
         let (parts, is_temporary) =
             without_mark(parts, of_directory.as_ref().and_then(|(_, of)| of.as_deref()));
         let (letters, generation, keyspace, family) = match parts[..] {
-            [letters, generation, "big"] => (letters, generation, None, None),
+            [letters, generation, "big" | "bti"] => (letters, generation, None, None),
             [family, generation] => ("", generation, None, Some(family)),
             [family, letters, generation] => (letters, generation, None, Some(family)),
             [keyspace, family, letters, generation] => (letters, generation, Some(keyspace), Some(family)),
-            _ => return Err(unsupported("not named like a Data file of Cassandra 0.4 to 3.11")),
+            _ => return Err(unsupported("not named like a Data file of Cassandra 0.4 to 5.0")),
         };
         let format = format_of(letters).ok_or_else(|| {
             SstableError::unsupported(
                 path,
-                format!("the version {letters:?} of the SSTable format is not supported: 0.4 to 3.11 are"),
+                format!("the version {letters:?} of the SSTable format is not supported: 0.4 to 5.0 are"),
             )
         })?;
+        if parts.get(2).is_some_and(|kind| ["big", "bti"].contains(kind) && *kind != format.kind()) {
+            return Err(unsupported("its version and the kind of its index contradict each other"));
+        }
+        let generation = generation.parse().ok().or_else(|| time_of(generation));
         let generation: u64 =
-            generation.parse().map_err(|_| unsupported("the name has no number of the SSTable"))?;
+            generation.ok_or_else(|| unsupported("the name has no number of the SSTable"))?;
         let own = |text: &str| text.to_owned();
         let (directory_keyspace, directory_family) = of_directory.unwrap_or_default();
         Ok(Descriptor {
@@ -133,6 +147,11 @@ impl Descriptor {
     /// Returns the path of a component, which need not exist.
     pub fn path(&self, component: Component) -> PathBuf {
         self.file(component.name())
+    }
+
+    /// Returns the path of the component with the positions of rows, which need not exist.
+    pub fn index_path(&self) -> PathBuf {
+        self.path(if self.format.has_tries { Component::Partitions } else { Component::Index })
     }
 
     fn file(&self, component: &str) -> PathBuf {
@@ -176,8 +195,8 @@ impl Descriptor {
 /// first part. `of_directory` is the column family of the directory, which can have the name of the mark itself.
 fn without_mark<'n>(mut parts: Vec<&'n str>, of_directory: Option<&str>) -> (Vec<&'n str>, bool) {
     let place = match parts[..] {
-        [mark, _, _, "big"] => Some((0, mark)),
-        [_, mark, last] if last != "big" => Some((1, mark)),
+        [mark, _, _, "big" | "bti"] => Some((0, mark)),
+        [_, mark, last] if last != "big" && last != "bti" => Some((1, mark)),
         [_, mark, _, _] if Some(mark) != of_directory => Some((1, mark)),
         [_, _, mark, _, _] => Some((2, mark)),
         _ => None,
@@ -185,6 +204,19 @@ fn without_mark<'n>(mut parts: Vec<&'n str>, of_directory: Option<&str>) -> (Vec
     let Some((at, _)) = place.filter(|(_, mark)| MARKS.contains(mark)) else { return (parts, false) };
     parts.remove(at);
     (parts, true)
+}
+
+/// Returns the time of a UUID in the name of an SSTable. `None` of another text.
+fn time_of(generation: &str) -> Option<u64> {
+    let parts: Vec<&str> = generation.split('_').collect();
+    let [day, second, rest] = parts[..] else { return None };
+    let (tick, node) = rest.split_at_checked(5)?;
+    if [day.len(), second.len(), node.len()] != [4, 4, 13] {
+        return None;
+    }
+    let number = |text: &str| u64::from_str_radix(text, 36).ok();
+    number(node)?;
+    Some((number(day)? * 86_400 + number(second)?) * 10_000_000 + number(tick)?)
 }
 
 /// Returns the directory without `snapshots/<name>` or `backups` at its end.
@@ -254,6 +286,14 @@ mod tests {
         assert_eq!(read(&index), expected("me", 9, "Ks", "Cf.by_age"));
         let snapshot = format!("data/Ks/Cf-{id}/snapshots/before/.by_age/la-9-big-Data.db");
         assert_eq!(read(&snapshot), expected("la", 9, "Ks", "Cf.by_age"));
+        let uuid = "3gvl_0z2m_17v9c2ab9kb8kyhzzz";
+        let time = (((3 * 36 + 16) * 36 + 31) * 36 + 21) * 86_400 + 35 * 1296 + 2 * 36 + 22;
+        let ticks = time * 10_000_000 + (((36 + 7) * 36 + 31) * 36 + 9) * 36 + 12;
+        for letters in ["nb", "me"] {
+            let path = format!("data/Ks/Cf-{id}/{letters}-{uuid}-big-Data.db");
+            assert_eq!(read(&path), expected(letters, ticks, "Ks", "Cf"));
+        }
+        assert_eq!(read(&format!("data/Ks/Cf-{id}/da-7-bti-Data.db")), expected("da", 7, "Ks", "Cf"));
     }
 
     #[test]
@@ -266,6 +306,7 @@ mod tests {
             ("Ks/Cf/Ks-Cf-tmplink-ka-7-Data.db", "Cf", true),
             (&format!("Ks/Cf-{id}/tmp-lb-7-big-Data.db"), "Cf", true),
             (&format!("Ks/Cf-{id}/tmplink-la-7-big-Data.db"), "Cf", true),
+            (&format!("Ks/tmp-{id}/da-7-bti-Data.db"), "tmp", false),
             // A column family with the name of the mark.
             ("Ks/tmp-7-Data.db", "tmp", false),
             ("Ks/tmp-hc-7-Data.db", "tmp", false),
@@ -283,7 +324,18 @@ mod tests {
 
     #[test]
     fn other_names_are_refused() {
-        for name in ["Cf-1-Index.db", "Data.db", "na-1-big-Data.db", "a-b-c-d-e-f-Data.db", "Cf-x-Data.db"] {
+        for name in [
+            "Cf-1-Index.db",
+            "Data.db",
+            "nc-1-big-Data.db",
+            "oa-1-bti-Data.db",
+            "da-1-big-Data.db",
+            "nb-3gvl_0z2m_17v9c2ab9kb8kyhzz-big-Data.db",
+            "nb-3gvl_0z2m_17v9c-2ab9kb8kyhzzz-big-Data.db",
+            "nb-3gvl_0z2m_éééé2ab9kb8kyhzzz-big-Data.db",
+            "a-b-c-d-e-f-Data.db",
+            "Cf-x-Data.db",
+        ] {
             Descriptor::of_data_file(Path::new(name)).expect_err(name);
         }
     }

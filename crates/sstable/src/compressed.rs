@@ -3,9 +3,12 @@
 //! ```text
 //!   Data             chunk | checksum | chunk | checksum | ...       each checksum has four bytes
 //!   CompressionInfo  compressor, options, bytes in a chunk, length of the content, number and offsets of chunks
+//!   .. of 4.0        compressor, options, bytes in a chunk, bytes of a stored chunk, length, number, offsets
 //! ```
 //!
-//! Every chunk but the last holds the same number of bytes, so the chunk of a position is found by division.
+//! Every chunk but the last holds the same number of bytes, so the chunk of a position is found by division. A chunk of 4.0
+//! with as many bytes as a stored chunk, or more, is the content itself: it did not compress well enough. If it is the last
+//! one, zeros make it as long.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -28,7 +31,20 @@ pub(super) enum Compressor {
     Snappy,
     Deflate,
     Lz4,
+    /// 4.0 and later, and ScyllaDB.
+    Zstd,
+    /// Chunks with checksums and without compression (4.0 and later).
+    Noop,
 }
+
+/// The beginning of a frame of Zstandard, and the bits of the byte behind it: the frame is one segment, and a dictionary is
+/// needed.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+const ZSTD_SINGLE_SEGMENT: u8 = 0x20;
+const ZSTD_DICTIONARY: u8 = 0x03;
+/// The smallest window of a frame as a power of two, and the largest one in bytes: decoders need not have more (RFC 8878).
+const ZSTD_WINDOW_LOG_MIN: u32 = 10;
+const ZSTD_WINDOW_BYTES_MAX: u64 = 8 << 20;
 
 impl Compressor {
     /// Returns the compressor of a class that a file names. Fails if the releases that can be read did not have it.
@@ -37,10 +53,21 @@ impl Compressor {
             Some("SnappyCompressor") => Ok(Compressor::Snappy),
             Some("DeflateCompressor") => Ok(Compressor::Deflate),
             Some("LZ4Compressor") => Ok(Compressor::Lz4),
+            Some("ZstdCompressor") => Ok(Compressor::Zstd),
+            Some("NoopCompressor") => Ok(Compressor::Noop),
+            Some(dictionary) if dictionary.contains("Dict") => Err(file.unsupported(format!(
+                "the compressor {class} uses a dictionary, which is not supported: let the server rewrite its SSTables with \
+                 another compressor"
+            ))),
             _ => Err(file.unsupported(format!(
-                "the compressor {class} is not supported: Snappy, Deflate and LZ4 are"
+                "the compressor {class} is not supported: Snappy, Deflate, LZ4, Zstd and Noop are"
             ))),
         }
+    }
+
+    /// Returns the number of bytes that one byte can become, or more: 1,032 by Deflate, and by Zstd a block of 128 KB from four.
+    pub(crate) fn growth_max(self) -> usize {
+        if self == Compressor::Zstd { 1 << 15 } else { 1040 }
     }
 
     /// Decompresses a chunk into `content`, which has the length of the result. Returns why it cannot.
@@ -72,9 +99,50 @@ impl Compressor {
                 }
                 lz4_flex::block::decompress_into(block, content).map_err(|error| error.to_string())?
             }
+            Compressor::Zstd => {
+                check_window(chunk, content.len())?;
+                let mut decoder = ruzstd::decoding::FrameDecoder::new();
+                decoder.decode_all(chunk, content).map_err(|error| error.to_string())?
+            }
+            Compressor::Noop => {
+                content.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
+                chunk.len()
+            }
         };
         if length == content.len() { Ok(()) } else { Err(other_length(length, content.len())) }
     }
+}
+
+/// Checks the window that a frame of Zstandard announces, which the decoder allocates: it is the content, or at most 8 MiB.
+/// Returns why the frame is refused.
+fn check_window(frame: &[u8], length: usize) -> Result<(), String> {
+    let Some(([magic @ .., flags], rest)) = frame.split_first_chunk::<5>() else {
+        return Err("it ends within its header".to_owned());
+    };
+    if *magic != ZSTD_MAGIC {
+        return Err("it is not a frame of Zstandard".to_owned());
+    }
+    if flags & ZSTD_DICTIONARY != 0 {
+        return Err("it needs a dictionary".to_owned());
+    }
+    let first = *rest.first().ok_or("it ends within its header")?;
+    if flags & ZSTD_SINGLE_SEGMENT != 0 {
+        // The size of the content, which is the window, has one, two, four or eight bytes; two bytes begin at 256.
+        let size =
+            rest.iter().take(1 << (flags >> 6)).rev().fold(0_u64, |size, byte| size << 8 | u64::from(*byte));
+        let size = if flags >> 6 == 1 { size + 256 } else { size };
+        return if size == length as u64 {
+            Ok(())
+        } else {
+            Err(format!("it decompresses to {size} bytes instead of {length}"))
+        };
+    }
+    let window = 1_u64 << (ZSTD_WINDOW_LOG_MIN + u32::from(first >> 3));
+    let window = window + window / 8 * u64::from(first & 7);
+    if window > ZSTD_WINDOW_BYTES_MAX {
+        return Err(format!("its window has {window} bytes, and at most {ZSTD_WINDOW_BYTES_MAX} are read"));
+    }
+    Ok(())
 }
 
 fn other_length(found: usize, expected: usize) -> String {
@@ -93,6 +161,8 @@ pub(super) struct CompressedFile {
     offsets: Vec<u64>,
     /// Bytes that a chunk holds.
     pub chunk_length: usize,
+    /// Bytes from which on a chunk is stored without compression.
+    stored_length: usize,
     /// Length of the content in bytes.
     pub length: u64,
     compressed: Vec<u8>,
@@ -119,6 +189,7 @@ impl CompressedFile {
             .ok()
             .filter(|length| (1..=SSTABLE_CHUNK_BYTES_MAX).contains(length))
             .ok_or_else(|| input.damaged(format!("chunks of {chunk_length} bytes")))?;
+        let stored_length = if format.has_stored_chunks { input.u32()? as usize } else { usize::MAX };
         let length = input.i64()?;
         let count = input.i32()?;
         let expected = u64::try_from(length).ok().map(|length| length.div_ceil(chunk_length as u64));
@@ -148,6 +219,7 @@ impl CompressedFile {
             checks_compressed_bytes: format.checks_compressed_bytes,
             offsets,
             chunk_length,
+            stored_length,
             length: length.unsigned_abs(),
             compressed: Vec::new(),
         })
@@ -170,6 +242,13 @@ impl CompressedFile {
             Ok(()) => Ok(place),
             Err(error) => Err(format!("{place}: {error}")),
         }
+    }
+
+    /// Returns whether no bytes follow the chunks. Those behind the last chunk that is read make its checksum wrong, and those
+    /// behind an empty one do so here.
+    pub(crate) fn ends_with_its_chunks(&mut self) -> bool {
+        let expected = usize::try_from(self.length.div_ceil(self.chunk_length as u64)).unwrap_or(usize::MAX);
+        self.offsets.len() <= expected || self.read(expected, &mut Vec::new()).is_ok()
     }
 
     /// Returns the Adler-32 of all chunks without their checksums. Returns why a chunk cannot be read.
@@ -198,8 +277,19 @@ impl CompressedFile {
         if self.checks_compressed_bytes && checksum_of(self.checksum, compressed) != stored {
             return Err(format!("the checksum of {place} is wrong"));
         }
-        let outcome = self.compressor.decompress(compressed, content);
-        outcome.map_err(|why| format!("{place} cannot be decompressed: {why}"))?;
+        if compressed.len() >= self.stored_length {
+            let stored = compressed.get(..content.len());
+            let why = || {
+                format!(
+                    "{place} is stored without compression, and has {} bytes instead of {rest}",
+                    compressed.len()
+                )
+            };
+            content.copy_from_slice(stored.ok_or_else(why)?);
+        } else {
+            let outcome = self.compressor.decompress(compressed, content);
+            outcome.map_err(|why| format!("{place} cannot be decompressed: {why}"))?;
+        }
         if !self.checks_compressed_bytes && checksum_of(self.checksum, content) != stored {
             return Err(format!("the checksum of {place} is wrong"));
         }
@@ -224,9 +314,14 @@ mod tests {
         let mut deflate = Vec::new();
         let mut encoder = flate2::read::ZlibEncoder::new(&text[..], flate2::Compression::default());
         encoder.read_to_end(&mut deflate).unwrap();
-        for (class, chunk) in
-            [("SnappyCompressor", snappy), ("org.a.LZ4Compressor", lz4), ("org.a.DeflateCompressor", deflate)]
-        {
+        let zstd = ruzstd::encoding::compress_to_vec(&text[..], ruzstd::encoding::CompressionLevel::Fastest);
+        for (class, chunk) in [
+            ("SnappyCompressor", snappy),
+            ("org.a.LZ4Compressor", lz4),
+            ("org.a.DeflateCompressor", deflate),
+            ("org.a.ZstdCompressor", zstd),
+            ("org.a.NoopCompressor", text.clone()),
+        ] {
             let compressor = Compressor::of_class(class, &nameless()).unwrap();
             let mut content = vec![0; text.len()];
             compressor.decompress(&chunk, &mut content).unwrap();
@@ -244,6 +339,39 @@ mod tests {
                 let _ = compressor.decompress(&changed, &mut content);
             }
         }
-        assert!(Compressor::of_class("org.a.ZstdCompressor", &nameless()).is_err());
+        for (class, why) in [
+            (
+                "org.a.ZstdDictionaryCompressor",
+                "the compressor org.a.ZstdDictionaryCompressor uses a dictionary",
+            ),
+            ("LZ4WithDictsCompressor", "the compressor LZ4WithDictsCompressor uses a dictionary"),
+            (
+                "com.b.EncryptingLZ4Compressor",
+                "the compressor com.b.EncryptingLZ4Compressor is not supported",
+            ),
+        ] {
+            let error = Compressor::of_class(class, &nameless()).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_frame_announces_no_more_than_the_chunk() {
+        let frame = |flags: u8, rest: &[u8]| [&ZSTD_MAGIC[..], &[flags], rest].concat();
+        for (frame, length, is_right) in [
+            (frame(0x20, &[9]), 9, true),
+            (frame(0x20, &[9]), 10, false),
+            (frame(0x60, &[0, 1]), 512, true),
+            (frame(0xA0, &[0, 0, 0, 1]), 1 << 24, true),
+            (frame(0xE0, &[0, 0, 0, 0, 0, 0, 0, 1]), 1 << 24, false),
+            (frame(0, &[0]), 100, true),
+            (frame(0, &[0xFF]), 100, false),
+            (frame(0, &[10 << 3]), 1 << 20, true),
+            (frame(1, &[0]), 100, false),
+            (frame(0, &[]), 100, false),
+            (vec![1; 20], 100, false),
+        ] {
+            assert_eq!(check_window(&frame, length).is_ok(), is_right, "{frame:?}");
+        }
     }
 }

@@ -170,6 +170,7 @@ mod tests {
         let header = RowHeader {
             least_timestamp: 0,
             least_deletion_time: 0,
+            has_unsigned_times: false,
             least_ttl: 0,
             key: None,
             clustering: Vec::new(),

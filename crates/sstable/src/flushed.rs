@@ -8,6 +8,9 @@
 //!   3.0 (mb)      the same
 //!   3.0 (mc)      two histograms | upper bound | ... | lower bound | number of intervals | intervals
 //!   3.11 (me)     the same | 1 | id of the node, or 0
+//!   4.0 (na)      two histograms | ... | intervals | 1 and the id of a repair, or 0 | whether it is a transient replica
+//!   4.0 (nb)      the same | 1 | id of the node, or 0
+//!   5.0 (oa, da)  the same, with other clustering values and a smaller histogram of tombstones before the lower bound
 //!   position      id of the segment (8) | position in it (4)
 //! ```
 //!
@@ -18,13 +21,15 @@ use super::component::{Component, Descriptor};
 use super::error::SstableError;
 use super::format::Format;
 use super::input::Input;
-use super::statistics::seek_part;
+use super::modern::read_bound;
+use super::statistics::{count_of_columns, open_checked, read_type, seek_part};
 
 /// The kind of the part with the bounds.
 const STATS: i32 = 2;
 
-/// Bytes of an entry of both kinds of histograms.
+/// Bytes of an entry of both kinds of histograms, and of that of tombstones of 5.0.
 const HISTOGRAM_ENTRY_BYTES: u64 = 16;
+const SHORT_ENTRY_BYTES: u64 = 12;
 
 /// A position in the commit logs of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,15 +72,16 @@ impl Flushed {
                 "only this file has the position in the commit logs up to which the SSTable has the writes";
             return Err(SstableError::missing(&path, why));
         }
-        let mut input = Input::of_file(&path)?;
-        if format.has_statistics_contents && !seek_part(&mut input, STATS)? {
+        let mut input = open_checked(&path, format)?;
+        if format.has_statistics_contents && !seek_part(&mut input, STATS, format)? {
             return Ok(none);
         }
         read(&mut input, format)
     }
 }
 
-fn read(input: &mut Input, format: &Format) -> Result<Flushed, SstableError> {
+/// Reads the statistics part up to the node.
+pub(super) fn read(input: &mut Input, format: &Format) -> Result<Flushed, SstableError> {
     skip_histograms(input)?;
     let upper = position(input)?;
     let (mut lower, mut intervals, mut node) = (LogPosition::NONE, Vec::new(), None);
@@ -90,6 +96,10 @@ fn read(input: &mut Input, format: &Format) -> Result<Flushed, SstableError> {
         for _ in 0..count(input, 24)? {
             intervals.push((position(input)?, position(input)?));
         }
+    }
+    if format.has_stored_chunks {
+        let has_repair = input.u8()? != 0;
+        input.skip(if has_repair { 16 + 1 } else { 1 })?;
     }
     if format.has_node() && input.u8()? != 0 {
         node = input.bytes(16)?.as_ref().try_into().ok();
@@ -114,17 +124,35 @@ fn skip_to_lower_bound(input: &mut Input, format: &Format) -> Result<(), Sstable
     input.skip(if format.has_modern_rows { 8 + 8 + 4 + 4 + 4 + 4 + 8 } else { 8 + 8 + 4 + 8 })?;
     // The histogram of tombstones begins with its greatest size.
     input.skip(4)?;
-    skip_entries(input, HISTOGRAM_ENTRY_BYTES)?;
+    skip_entries(input, if format.has_unsigned_times { SHORT_ENTRY_BYTES } else { HISTOGRAM_ENTRY_BYTES })?;
     // The level and the time of the repair.
     input.skip(4 + 8)?;
     // The least and greatest clustering values.
-    for _ in 0..2 {
-        for _ in 0..count(input, 2)? {
-            input.short_bytes()?;
+    if format.has_unsigned_times {
+        skip_slice(input)?;
+    } else {
+        for _ in 0..2 {
+            for _ in 0..count(input, 2)? {
+                input.short_bytes()?;
+            }
         }
     }
     // Whether there are counters of 2.0; the numbers of columns and rows.
     input.skip(if format.has_modern_rows { 1 + 8 + 8 } else { 1 })
+}
+
+/// Skips the types of the clustering columns, and the bounds of their values (5.0).
+fn skip_slice(input: &mut Input) -> Result<(), SstableError> {
+    let mut types = Vec::new();
+    for _ in 0..count_of_columns(input)? {
+        types.push(read_type(input)?);
+    }
+    for _ in 0..2 {
+        // The kind of the bound.
+        input.u8()?;
+        read_bound(input, &types)?;
+    }
+    Ok(())
 }
 
 /// Reads a count of entries with at least `least` bytes.
@@ -160,9 +188,16 @@ mod tests {
             let between = if letters >= "ma" { 40 } else { 28 };
             content.extend(vec![0; between]);
             content.extend([0, 0, 0, 100, 0, 0, 0, 1]);
-            content.extend([3; 16]);
+            content.extend(vec![3; if letters >= "oa" { 12 } else { 16 }]);
             content.extend([0; 12]);
-            content.extend([0, 0, 0, 1, 0, 2, 5, 5, 0, 0, 0, 0]);
+            if letters >= "oa" {
+                // One clustering column, whose values begin at ff and end nowhere.
+                content.extend([1, 8]);
+                content.extend(b"UTF8Type");
+                content.extend([1, 0, 1, 0, 1, 0xFF, 6, 0, 0]);
+            } else {
+                content.extend([0, 0, 0, 1, 0, 2, 5, 5, 0, 0, 0, 0]);
+            }
             content.extend(vec![0; if letters >= "ma" { 17 } else { 1 }]);
             number(&mut content, 3, 30);
         }
@@ -172,7 +207,12 @@ mod tests {
                 number(&mut content, at, 10);
             }
         }
-        if letters >= "me" {
+        if letters >= "na" {
+            // A repair, and no transient replica.
+            content.push(1);
+            content.extend([4; 17]);
+        }
+        if letters >= "me" && letters != "na" {
             content.push(1);
             content.extend([8; 16]);
         }
@@ -194,11 +234,14 @@ mod tests {
             ("mb", vec![(at(3, 30), at(7, 70))]),
             ("mc", vec![(at(1, 10), at(2, 10)), (at(4, 10), at(7, 10))]),
             ("me", vec![(at(1, 10), at(2, 10)), (at(4, 10), at(7, 10))]),
+            ("na", vec![(at(1, 10), at(2, 10)), (at(4, 10), at(7, 10))]),
+            ("nb", vec![(at(1, 10), at(2, 10)), (at(4, 10), at(7, 10))]),
+            ("oa", vec![(at(1, 10), at(2, 10)), (at(4, 10), at(7, 10))]),
         ] {
             let content = statistics(letters);
             let found = read_of(letters, &content).unwrap();
             assert_eq!(found.intervals, expected, "{letters}");
-            assert_eq!(found.node, (letters == "me").then_some([8; 16]));
+            assert_eq!(found.node, ["me", "nb", "oa"].contains(&letters).then_some([8; 16]));
             for cut in 0..content.len() {
                 read_of(letters, &content[..cut]).expect_err("it is cut");
             }

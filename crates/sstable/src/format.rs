@@ -12,6 +12,9 @@
 //!   ka             2.1            another Statistics file
 //!   la, lb         2.2            another form of file names
 //!   ma to me       3.0 to 3.11    the rows of the new storage engine
+//!   na, nb         4.0, 4.1       chunks that do not compress are stored as they are; checksums in the Statistics file
+//!   oa             5.0            times of deletion and expiry up to 2106
+//!   da             5.0            the same, with tries in the place of the Index file (BTI)
 //! ```
 
 /// The ways in which a Data file stores row keys.
@@ -74,6 +77,13 @@ pub struct Format {
     pub has_statistics_contents: bool,
     /// Whether rows have the form of the new storage engine.
     pub has_modern_rows: bool,
+    /// Whether chunks that do not compress well are stored without compression, and the Statistics component has checksums
+    /// (4.0 and later).
+    pub has_stored_chunks: bool,
+    /// Whether times of deletion and expiry are unsigned, so that they end in 2106 and not in 2038 (5.0).
+    pub has_unsigned_times: bool,
+    /// Whether tries in other components take the place of the Index component (5.0).
+    pub has_tries: bool,
 }
 
 /// Flags of a column.
@@ -103,6 +113,9 @@ const BASE: Format = Format {
     has_block_sums: false,
     has_statistics_contents: false,
     has_modern_rows: false,
+    has_stored_chunks: false,
+    has_unsigned_times: false,
+    has_tries: false,
 };
 
 const OF_0_7_BETA: Format = Format {
@@ -162,8 +175,12 @@ const OF_3_0: Format = Format {
     ..OF_2_1
 };
 
-/// All versions of the format that can be read.
-pub const FORMATS: [Format; 27] = [
+const OF_4_0: Format = Format { letters: "na", releases: "4.0 betas", has_stored_chunks: true, ..OF_3_0 };
+
+const OF_5_0: Format = Format { letters: "oa", releases: "5.0", has_unsigned_times: true, ..OF_4_0 };
+
+/// All versions of the format that can be read. Those with tries are last.
+pub const FORMATS: [Format; 31] = [
     BASE,
     Format { letters: "a", ..OF_0_7_BETA },
     OF_0_7_BETA,
@@ -191,53 +208,68 @@ pub const FORMATS: [Format; 27] = [
     Format { letters: "mc", releases: "3.0 to 3.11", ..OF_3_0 },
     Format { letters: "md", releases: "3.0 to 3.11", ..OF_3_0 },
     Format { letters: "me", releases: "3.0 to 3.11", ..OF_3_0 },
+    OF_4_0,
+    Format { letters: "nb", releases: "4.0, 4.1", ..OF_4_0 },
+    OF_5_0,
+    Format { letters: "da", has_tries: true, ..OF_5_0 },
 ];
 
 /// The properties of a version and of all later ones. No other file of this crate compares letters.
 impl Format {
+    /// Returns the letters by which versions are compared: a version with tries has those of the version with an Index component
+    /// that came with it.
+    fn rank(&self) -> &'static str {
+        if self.has_tries { OF_5_0.letters } else { self.letters }
+    }
+
+    /// Returns the last part of the names of files before the component (2.2 and later).
+    pub(crate) fn kind(&self) -> &'static str {
+        if self.has_tries { "bti" } else { "big" }
+    }
+
     /// Whether the Statistics component has a position in the commit logs (0.8 and later).
     pub(crate) fn has_log_position(&self) -> bool {
-        self.letters >= "g"
+        self.rank() >= "g"
     }
 
     /// Whether segments of the commit log never get an id again after a restart of the machine (1.1.6 and later).
     pub fn has_lasting_log_positions(&self) -> bool {
-        self.letters >= "hf"
+        self.rank() >= "hf"
     }
 
     /// Whether the Statistics component has the first position, too (2.2 and some 3.0).
     pub(crate) fn has_lower_bounds(&self) -> bool {
-        self.letters == "lb" || self.letters >= "mb"
+        self.letters == "lb" || self.rank() >= "mb"
     }
 
     /// Whether the Statistics component has intervals of positions.
     pub(crate) fn has_intervals(&self) -> bool {
-        self.letters >= "mc"
+        self.rank() >= "mc"
     }
 
-    /// Whether the Statistics component has the node whose positions these are.
+    /// Whether the Statistics component has the node whose positions these are. The betas of 4.0 are older than `me`.
     pub(crate) fn has_node(&self) -> bool {
-        self.letters >= "me"
+        self.rank() >= "me" && self.letters != OF_4_0.letters
     }
 
     /// Whether the Statistics component has ancestors that servers read (1.1.3 to 2.2).
     pub(crate) fn has_ancestors(&self) -> bool {
-        self.letters >= "he" && !self.has_modern_rows
+        self.rank() >= "he" && !self.has_modern_rows
     }
 
     /// Whether the Statistics component has the least timestamp.
     pub(crate) fn has_least_timestamp(&self) -> bool {
-        self.letters >= "ib"
+        self.rank() >= "ib"
     }
 
     /// Whether the Statistics component has the greatest local deletion time and the chance of the Bloom filter.
     pub(crate) fn has_deletion_time(&self) -> bool {
-        self.letters >= "ja"
+        self.rank() >= "ja"
     }
 
     /// Whether the names of files do not have the column family, so that only their directory names it (2.2 and later).
     pub fn is_named_by_directory(&self) -> bool {
-        self.letters >= "la"
+        self.rank() >= "la"
     }
 
     /// Whether names of UTF8Type may be in the order of Java's strings: 0.4.2 compares strings, and 0.6.8 bytes.
@@ -253,7 +285,7 @@ impl Format {
 
     /// Whether counters have shards that add up if they are read twice (0.8 to 2.0).
     pub fn counters_add_up(&self) -> bool {
-        self.letters >= "g" && !self.counter_deletions_are_final()
+        self.rank() >= "g" && !self.counter_deletions_are_final()
     }
 
     /// Whether the digest of a compressed file can leave out the checksums of chunks, as 2.1.0 to 2.1.4 wrote it. From 2.1.5
@@ -264,7 +296,7 @@ impl Format {
 
     /// Whether the deletion of a counter wins whatever its timestamp (2.1 and later).
     pub fn counter_deletions_are_final(&self) -> bool {
-        self.letters >= "ka"
+        self.rank() >= "ka"
     }
 }
 
@@ -289,9 +321,11 @@ mod tests {
         assert_eq!(of("jb").block_checksum, ChecksumKind::Crc32);
         assert_eq!(of("lb").block_checksum, ChecksumKind::Adler32);
         assert_eq!((of("me").chunk_checksum, of("lb").has_modern_rows), (ChecksumKind::Crc32, false));
-        assert_eq!(format_of("na"), None);
+        assert_eq!(format_of("ob"), None);
+        assert!(!of("na").has_node() && of("nb").has_node() && of("da").has_node());
+        assert!(of("da").counter_deletions_are_final() && !of("nb").has_unsigned_times);
+        assert!(FORMATS.is_sorted_by_key(|format| (format.has_tries, format.letters)));
         let mut letters: Vec<&str> = FORMATS.iter().map(|format| format.letters).collect();
-        assert!(letters.is_sorted());
         letters.dedup();
         assert_eq!(letters.len(), FORMATS.len());
     }

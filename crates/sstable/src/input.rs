@@ -103,14 +103,14 @@ impl Input {
 
     /// Returns whether each byte of the file is in a block with a checksum, and each checksum has its block: the file is
     /// whole if all of them are right.
-    pub(crate) fn is_covered_by_sums(&self) -> bool {
-        match &self.blocks {
+    pub(crate) fn is_covered_by_sums(&mut self) -> bool {
+        match &mut self.blocks {
             BlockSource::Plain { block_bytes, sums: Some(BlockSums { kind, sums }), .. } => {
                 let blocks = usize::try_from(self.length.div_ceil(*block_bytes as u64)).unwrap_or(usize::MAX);
                 // A server that flushed twice has written a checksum of no bytes at the end.
                 sums.get(blocks..).is_some_and(|more| more.iter().all(|sum| *sum == checksum_of(*kind, &[])))
             }
-            BlockSource::Compressed(_) => true,
+            BlockSource::Compressed(file) => file.ends_with_its_chunks(),
             BlockSource::Plain { .. } | BlockSource::Memory => false,
         }
     }

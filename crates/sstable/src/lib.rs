@@ -1,4 +1,4 @@
-//! Reads SSTables and commit logs of Cassandra 0.4 to 3.11 without a server, and writes SSTables of 3.11.
+//! Reads SSTables and commit logs of Cassandra 0.4 to 5.0 without a server, and writes SSTables of 3.11.
 //!
 //! ```text
 //!   Alter/Changed-c19b../me-1-big-Data.db          its Index, Statistics and other files are beside it
@@ -38,13 +38,14 @@
 //!   table       one SSTable, its rows and damage        checksum     checksums of blocks and whole files
 //!   rows        rows in one of two formats:
 //!   old         rows of 0.4 to 2.2                      statistics   types and baselines of rows of 3.x
-//!   modern      rows of 3.0 to 3.11                     index        positions of rows
+//!   modern      rows of 3.0 to 5.0                      index        positions of rows
 //!   atom        the content of rows, for both           counter      shards of counters
 //!   show        rows as JSON and as text                key_order    row keys, tokens, the order of rows
 //!   described   the column family of a file of 3.x      ancestors    from which SSTables one was compacted
 //!   companions  the files beside a Data file            skip         how reading goes on behind damage
 //!   commit_log  the records of commit logs              flushed      which of them an SSTable has
 //!   write       SSTables of 3.11                        transactions what a compaction of 3.x adds and removes
+//!   key_range   the last row by the statistics of 5.0   trie_index   positions of rows in tries
 //! ```
 
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -67,6 +68,7 @@ mod format;
 mod index;
 mod input;
 mod key_order;
+mod key_range;
 pub mod limits;
 mod modern;
 mod old;
@@ -76,6 +78,7 @@ mod skip;
 mod statistics;
 mod table;
 mod transactions;
+mod trie_index;
 mod write;
 
 pub use ancestors::ancestors;

@@ -14,3 +14,7 @@ pub const SSTABLE_COMPRESSION_OPTIONS_MAX: i32 = 1_000;
 /// Keys that are kept of the rows that were skipped because of one damage: a report names fewer, and a whole file may be
 /// damaged.
 pub const SKIPPED_KEYS_MAX: usize = 100;
+
+/// Largest Statistics file of 4.0 and later that is read, in bytes: its checksums cover whole parts. The part of the types has
+/// some 100 bytes for each column.
+pub const SSTABLE_STATISTICS_BYTES_MAX: u64 = 64 * 1024 * 1024;

@@ -37,17 +37,18 @@ pub struct SkippedRow {
 /// Rows of the Index component.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListedRows {
-    /// The keys of the first rows.
+    /// The keys of the first rows, as far as the component has them.
     pub keys: Vec<Bytes>,
     /// The number of all rows.
     pub count: u64,
 }
 
 impl ListedRows {
-    fn add(&mut self, row_key: Bytes) {
+    /// Adds a row, whose key may not be known.
+    fn add(&mut self, row_key: Option<Bytes>) {
         self.count += 1;
         if self.keys.len() < SKIPPED_KEYS_MAX {
-            self.keys.push(row_key);
+            self.keys.extend(row_key);
         }
     }
 
@@ -73,9 +74,12 @@ impl TableReader {
         }
         self.order.forget();
         self.is_in_row = false;
-        if damage.path == self.descriptor.path(Component::Index) {
+        self.last_key = None;
+        if damage.path == self.descriptor.index_path() || damage.path == self.descriptor.path(Component::Rows)
+        {
             self.index_is_damaged = true;
-            if !self.index_differs {
+            // The entries of a trie have no keys by which those that fit could be found again.
+            if !self.index_differs || self.descriptor.format.has_tries {
                 self.index = None;
             }
             self.seek(start)?;
@@ -110,13 +114,14 @@ impl TableReader {
             let place = index.place();
             let entry = index.next_entry().ok()??;
             *entries += 1;
-            if entry.position > start && self.rows.key_at(entry.position).as_ref() == Some(&entry.key) {
+            let key = if entry.position > start { self.rows.key_at(entry.position) } else { None };
+            if key.is_some() && entry.key.as_ref().is_none_or(|of_index| Some(of_index) == key.as_ref()) {
                 index.go_to(place).ok()?;
                 self.index = Some(index);
                 return Some(entry.position);
             }
             if entry.position == start && skipped.key.is_none() {
-                skipped.key = Some(entry.key.clone());
+                skipped.key.clone_from(&entry.key);
             }
             if entry.position >= start {
                 skipped.listed.add(entry.key);

@@ -11,7 +11,7 @@ use super::companions::Companions;
 use super::component::{Component, Descriptor};
 use super::described::described;
 use super::error::SstableError;
-use super::index::{IndexEntry, IndexReader};
+use super::index::IndexReader;
 use super::key_order::{KeyOrderCheck, KeyReader};
 use super::modern::ModernRows;
 use super::old::{OldRows, in_super_columns};
@@ -60,6 +60,10 @@ pub struct TableReader {
     digest: Option<bool>,
     /// The first and last timestamp by the Statistics component of 3.x.
     pub(super) timestamps: Option<(i64, i64)>,
+    /// The key of the last row by the Statistics component of 5.0, as long as no row was lost.
+    pub(super) last_key: Option<Bytes>,
+    /// The key of the last row that was read.
+    last_read: Option<Bytes>,
     /// A unit that is returned once damage of the Statistics component is reported.
     held: Option<Unit>,
     /// Where the present row begins.
@@ -82,7 +86,7 @@ impl TableReader {
     ) -> Result<(TableReader, Vec<SstableError>), SstableError> {
         let descriptor = Descriptor::of_data_file(data)?;
         let format = descriptor.format;
-        let Companions { input, statistics, index, damages } = Companions::open(data, &descriptor)?;
+        let Companions { input, statistics, last_key, index, damages } = Companions::open(data, &descriptor)?;
         let rows = match statistics.header {
             Some(header) if format.has_modern_rows => {
                 let layout = options.layout.unwrap_or_else(|| likely_layout(&header));
@@ -117,6 +121,8 @@ impl TableReader {
             index_is_damaged: false,
             digest: None,
             timestamps: statistics.timestamps.filter(|_| format.has_modern_rows),
+            last_key,
+            last_read: None,
             held: None,
             row_start: 0,
             is_in_row: false,
@@ -144,13 +150,22 @@ impl TableReader {
         }
     }
 
+    /// Returns the number of cells among those that were read which expire after 2038-01-19. Files of 5.0 can have them. They are
+    /// read as if they expired at that date, as 3.x does.
+    pub fn late_cells(&self) -> u64 {
+        match &self.rows {
+            TableRows::Old(_) => 0,
+            TableRows::Modern(rows) => rows.late_cells(),
+        }
+    }
+
     /// Returns the keys of the first rows, `most` at most, from the Index component if there is one.
     pub fn first_keys(&mut self, most: usize) -> Result<Vec<Bytes>, SstableError> {
         let mut keys = Vec::new();
         while keys.len() < most {
-            if let Some(index) = &mut self.index {
+            if let Some(index) = self.index.as_mut().filter(|index| index.has_keys()) {
                 let Some(entry) = index.next_entry()? else { break };
-                keys.push(entry.key);
+                keys.extend(entry.key);
                 continue;
             }
             match self.next_unit()? {
@@ -186,7 +201,7 @@ impl TableReader {
             Err(wrong @ SstableError::Damaged(_)) => wrong,
             Err(error) => return Err(error),
         };
-        if self.rows.input().is_covered_by_sums() {
+        if self.rows.input_mut().is_covered_by_sums() {
             return Ok(Some(format!("{}: {DIGEST_REMARK}", path.display())));
         }
         self.digest = Some(false);
@@ -284,7 +299,7 @@ impl TableReader {
         } else {
             self.index_differs = true;
             if self.has_checksums() {
-                let path = self.descriptor.path(Component::Index);
+                let path = self.descriptor.index_path();
                 let why = format!(
                     "it has another row than the Data file, whose checksum is right, at byte {position}"
                 );
@@ -293,6 +308,7 @@ impl TableReader {
             let why = "the Index component has another row at this place";
             return Err(self.damaged(position, why).in_row(row_key));
         }
+        self.last_read = Some(row_key.clone());
         let ordered = self.order.take(row_key);
         ordered.map_err(|why| self.damaged(position, why).in_row(row_key))
     }
@@ -300,15 +316,14 @@ impl TableReader {
     /// Returns whether the next entry of the Index component belongs to a row.
     fn fits_index(&mut self, row_key: &Bytes, position: u64) -> Result<bool, SstableError> {
         let Some(index) = &mut self.index else { return Ok(true) };
-        let expected = IndexEntry { key: row_key.clone(), position };
         self.index_place = index.place();
         if !self.index_is_damaged {
-            return Ok(index.next_entry()?.as_ref() == Some(&expected));
+            return Ok(index.next_entry()?.is_some_and(|entry| entry.is_of(row_key, position)));
         }
         // After damage, entries can be missing or too many. Entries that fit are used again.
         for _ in 0..ENTRIES_SEARCHED {
             match index.next_entry() {
-                Ok(Some(entry)) if entry == expected => {
+                Ok(Some(entry)) if entry.is_of(row_key, position) => {
                     self.index_is_damaged = false;
                     return Ok(true);
                 }
@@ -320,9 +335,16 @@ impl TableReader {
         Ok(true)
     }
 
-    /// Checks at the end of the file that the Index component has no more rows.
+    /// Checks at the end of the file that the Index component has no more rows, and that the last row was the last one by the
+    /// Statistics component.
     fn check_end(&mut self) -> Result<(), SstableError> {
-        let Some(index) = self.index.as_mut().filter(|_| !self.index_is_damaged) else { return Ok(()) };
+        let Some(index) = self.index.as_mut().filter(|_| !self.index_is_damaged) else {
+            let Some(last) = self.last_key.take().filter(|last| Some(last) != self.last_read.as_ref()) else {
+                return Ok(());
+            };
+            let why = "the file ends before this row, which is the last one by the Statistics component";
+            return Err(self.damaged(self.rows.input().position(), why).in_row(&last));
+        };
         self.index_place = index.place();
         let Some(entry) = index.next_entry()? else { return Ok(()) };
         // The digest of a compressed file covers its chunks, and not how many there are.
@@ -333,21 +355,25 @@ impl TableReader {
             return Err(SstableError::damaged(&path, self.index_place, why));
         }
         let why = "the file ends before this row, which the Index component has";
-        Err(self.damaged(entry.position, why).in_row(&entry.key))
+        let damaged = self.damaged(entry.position, why);
+        Err(match &entry.key {
+            Some(row_key) => damaged.in_row(row_key),
+            None => damaged,
+        })
     }
 
     /// Moves to the start of the row with a key, so that [`TableReader::next_unit`] returns the row. Returns whether
     /// there is one. Without an Index component all rows are read.
     pub fn seek_to_key(&mut self, row_key: &[u8]) -> Result<bool, SstableError> {
-        let index_path = self.descriptor.path(Component::Index);
         self.index = None;
         self.order.forget();
-        if !index_path.is_file() {
-            return self.seek_by_reading(row_key);
-        }
-        let mut index = IndexReader::open(&index_path, self.descriptor.format)?;
+        let index = IndexReader::open(&self.descriptor)?;
+        let Some(mut index) = index else { return self.seek_by_reading(row_key) };
         while let Some(entry) = index.next_entry()? {
-            if entry.key == row_key {
+            let key = entry.key.or_else(|| self.rows.key_at(entry.position));
+            // The damage that hides a key is reported where the row is read.
+            let Some(key) = key else { return self.seek_by_reading(row_key) };
+            if key == row_key {
                 self.seek(entry.position)?;
                 return Ok(true);
             }
@@ -358,11 +384,12 @@ impl TableReader {
     /// Skips rows at the beginning for as long as `is_skipped` returns true for their keys. Without an Index component
     /// nothing is skipped. After an error the table must be opened again.
     pub fn skip_rows(&mut self, is_skipped: impl Fn(&Bytes) -> bool) -> Result<(), SstableError> {
-        let Some(index) = &mut self.index else { return Ok(()) };
+        let Some(index) = self.index.as_mut().filter(|index| index.has_keys()) else { return Ok(()) };
+        self.last_key = None;
         loop {
             let place = index.place();
             match index.next_entry()? {
-                Some(entry) if is_skipped(&entry.key) => {}
+                Some(entry) if entry.key.as_ref().is_some_and(&is_skipped) => {}
                 Some(entry) => {
                     index.go_to(place)?;
                     return self.seek(entry.position);

@@ -1,4 +1,4 @@
-//! The transaction logs of 3.0 to 3.11: which SSTables a compaction or a flush adds, and which it removes.
+//! The transaction logs of 3.0 and later: which SSTables a compaction or a flush adds, and which it removes.
 //!
 //! ```text
 //!   data/Shop/Carts-<id>/mc_txn_compaction_<id>.log

@@ -297,9 +297,9 @@ mod tests {
         };
         let encrypted = log_of_2_2(r#"{"encCipher":"AES/CBC/PKCS5Padding","encIV":"00"}"#, &[]);
         assert!(why("CommitLog-5-1.log", &encrypted).contains("the commit log is encrypted"));
-        let unknown = log_of_2_2(r#"{"compressionClass":"org.a.ZstdCompressor"}"#, &[]);
-        assert!(why("CommitLog-5-1.log", &unknown).contains("ZstdCompressor is not supported"));
-        assert!(why("CommitLog-7-1.log", b"").contains("4.0"));
+        let unknown = log_of_2_2(r#"{"compressionClass":"org.a.ZstdDictionaryCompressor"}"#, &[]);
+        assert!(why("CommitLog-5-1.log", &unknown).contains("ZstdDictionaryCompressor uses a dictionary"));
+        assert!(why("CommitLog-9-1.log", b"").contains("a commit log of Cassandra 0.4 to 5.0"));
         assert!(why("CommitLog-x.log", b"").contains("not named like a commit log"));
         assert!(why("CommitLog-4-1.log", &encrypted).contains("not what its checksum says"));
     }

@@ -6,7 +6,7 @@
 //!   0.7 to 1.1   keyspace | key | count | families:  number (4) | 1 | number (4) | deletion | columns
 //!   1.2          keyspace | key | count | families:  1 | id (16) | deletion | ranges | columns
 //!   2.0 to 2.2   key | count | families:  1 | id (16) | deletion | ranges | columns
-//!   3.0 to 3.11  count | families:  id (16) | changes of a partition, as `modern::update` describes them
+//!   3.0 to 5.0   count | families:  id (16) | changes of a partition, as `modern::update` describes them
 //! ```
 //!
 //! Names and keys up to 0.6 are texts. Columns are a count and columns as in SSTables; in a super column family up to
@@ -22,7 +22,7 @@ use super::super::atom::{Atom, read_deletion};
 use super::super::error::SstableError;
 use super::super::format::{Format, format_of};
 use super::super::input::Input;
-use super::super::modern::{LogTable, Update, read_update};
+use super::super::modern::{LogTable, Update, UpdateForms, read_update};
 use super::super::old::{in_super_columns, read_column};
 use super::version::LogVersion;
 use base::model::{DeletionTime, RangeTombstone};
@@ -78,7 +78,7 @@ pub(super) fn decode(
     tables: &FindTable<'_>,
 ) -> Result<Vec<LogRow>, SstableError> {
     if version >= LogVersion::Six {
-        return decode_modern(record, tables);
+        return decode_modern(record, tables, version >= LogVersion::Eight);
     }
     let letters = match version {
         LogVersion::Unchecked | LogVersion::Headed => "",
@@ -137,16 +137,22 @@ pub(super) fn is_mutation_of_0_4(record: &Bytes) -> bool {
 }
 
 /// 3.0 freezes all user types, and the schema does not always show it. Only one of both readings ends where the record ends.
-fn decode_modern(record: &Bytes, tables: &FindTable<'_>) -> Result<Vec<LogRow>, SstableError> {
+fn decode_modern(
+    record: &Bytes,
+    tables: &FindTable<'_>,
+    has_unsigned_times: bool,
+) -> Result<Vec<LogRow>, SstableError> {
+    let forms = UpdateForms { freezes_user_types: false, has_unsigned_times };
     let has_user_types = Cell::new(false);
     let seen = |family: &LogFamily| {
         let table = tables(family)?;
         has_user_types.set(has_user_types.get() || table.has_user_types());
         Some(table)
     };
-    match read_modern(record, &seen, false) {
+    match read_modern(record, &seen, forms) {
         Err(SstableError::Damaged(damage)) if has_user_types.get() => {
-            read_modern(record, tables, true).map_err(|_| SstableError::Damaged(damage))
+            let forms = UpdateForms { freezes_user_types: true, ..forms };
+            read_modern(record, tables, forms).map_err(|_| SstableError::Damaged(damage))
         }
         read => read,
     }
@@ -155,7 +161,7 @@ fn decode_modern(record: &Bytes, tables: &FindTable<'_>) -> Result<Vec<LogRow>, 
 fn read_modern(
     record: &Bytes,
     tables: &FindTable<'_>,
-    freezes_user_types: bool,
+    forms: UpdateForms,
 ) -> Result<Vec<LogRow>, SstableError> {
     let mut input = Input::of_memory(Path::new(RECORD), record.to_vec());
     let mut rows = Vec::new();
@@ -166,7 +172,7 @@ fn read_modern(
             let (key, deletion, atoms) = (Bytes::new(), DeletionTime::LIVE, Vec::new());
             return Ok(vec![LogRow { family, key, deletion, atoms }]);
         };
-        let (Update { key, deletion, atoms }, rest) = read_update(input, &table, freezes_user_types)?;
+        let (Update { key, deletion, atoms }, rest) = read_update(input, &table, forms)?;
         input = rest;
         rows.push(LogRow { family, key, deletion, atoms });
     }

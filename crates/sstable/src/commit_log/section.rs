@@ -141,8 +141,8 @@ impl Sections {
 
 fn decompressed(compressor: Compressor, compressed: &[u8], length: u64) -> Option<Vec<u8>> {
     let length = usize::try_from(length).ok().filter(|length| *length <= SSTABLE_VALUE_BYTES_MAX)?;
-    // Deflate makes a byte of at most 1032, so a damaged length allocates no more than that.
-    if length / 1040 > compressed.len() {
+    // A damaged length allocates no more than the compressed bytes can become.
+    if length / compressor.growth_max() > compressed.len() {
         return None;
     }
     let mut content = vec![0; length];

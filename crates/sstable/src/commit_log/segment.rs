@@ -5,7 +5,7 @@
 //!   0.5, 0.6     size of the header (8) | header | records:  size (8) | mutation | CRC-32 (8)
 //!   0.7 to 1.2   records:  size (4) | CRC-32 of the size's last byte (8) | mutation | CRC-32 of that byte and it (8)
 //!   2.0          records:  size (4) | CRC-32 of the size (8) | mutation | CRC-32 of size and mutation (8)
-//!   2.1 to 3.11  header | sections of records:
+//!   2.1 to 5.0   header | sections of records:
 //!                          size (4) | CRC-32 of the size (4) | mutation | CRC-32 of size and mutation (4)
 //! ```
 //!
@@ -170,7 +170,7 @@ impl LogSegment {
             LogVersion::Unchecked => (8, 0),
             LogVersion::Headed => (8, 8),
             LogVersion::Bare | LogVersion::Two | LogVersion::Three => (4, 8),
-            LogVersion::Four | LogVersion::Five | LogVersion::Six => (4, 4),
+            _ => (4, 4),
         };
         let start = input.position();
         let rest = end.saturating_sub(start);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   CommitLog-<id>.log             0.4 to 0.6, with a header in front of the records; 0.7 to 1.1 without one
-//!   CommitLog-<version>-<id>.log   2 is 1.2, 3 is 2.0, 4 is 2.1, 5 is 2.2, 6 is 3.0 to 3.11
+//!   CommitLog-<version>-<id>.log   2 is 1.2, 3 is 2.0, 4 is 2.1, 5 is 2.2, 6 is 3.0 to 3.11, 7 is 4.0 and 4.1, 8 is 5.0
 //! ```
 
 use std::path::Path;
@@ -32,6 +32,10 @@ pub(super) enum LogVersion {
     Five,
     /// 3.0 to 3.11: mutations have the form of the new storage engine.
     Six,
+    /// 4.0 and 4.1, and 5.0 as long as it is compatible with them (`storage_compatibility_mode`).
+    Seven,
+    /// 5.0: times of deletion are unsigned.
+    Eight,
 }
 
 impl LogVersion {
@@ -48,14 +52,13 @@ impl LogVersion {
             ["4", _] => Some(LogVersion::Four),
             ["5", _] => Some(LogVersion::Five),
             ["6", _] => Some(LogVersion::Six),
+            ["7", _] => Some(LogVersion::Seven),
+            ["8", _] => Some(LogVersion::Eight),
             _ => None,
         };
-        if matches!(numbers[..], ["7", _]) {
-            return Err(SstableError::unsupported(path, "commit logs of 4.0 and later cannot be read"));
-        }
         let id = numbers.last().and_then(|id| id.parse().ok());
         version.zip(id).ok_or_else(|| {
-            SstableError::unsupported(path, "not named like a commit log of Cassandra 0.4 to 3.11")
+            SstableError::unsupported(path, "not named like a commit log of Cassandra 0.4 to 5.0")
         })
     }
 
@@ -68,6 +71,8 @@ impl LogVersion {
             LogVersion::Four => 4,
             LogVersion::Five => 5,
             LogVersion::Six => 6,
+            LogVersion::Seven => 7,
+            LogVersion::Eight => 8,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Rows of the new storage engine (3.0 to 3.11), and the cells that older releases have for them.
+//! Rows of the new storage engine (3.0 and later), and the cells that older releases have for them.
 
 mod names;
 mod rows;
@@ -7,4 +7,5 @@ mod values;
 
 pub(super) use rows::ModernRows;
 pub use update::LogTable;
-pub(super) use update::{Update, read_update};
+pub(super) use update::{Update, UpdateForms, read_update};
+pub(super) use values::read_bound;

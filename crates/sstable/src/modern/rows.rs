@@ -1,4 +1,4 @@
-//! The rows of a Data file of 3.0 to 3.11.
+//! The rows of a Data file of 3.0 and later.
 //!
 //! ```text
 //!   partition   key | deletion | static row, if the table has static columns | rows and bounds | end flag
@@ -19,7 +19,9 @@ use super::super::error::SstableError;
 use super::super::input::Input;
 use super::super::statistics::{RowHeader, StoredColumn};
 use super::names::{ClusteringBound, RowPlace, range_of};
-use super::values::{read_clustering, read_columns, read_value, row_flags};
+use super::values::{
+    LAST_SECOND, read_bound, read_clustering, read_columns, read_short_deletion, read_value, row_flags,
+};
 use base::model::{Cell, CellKind, DeletionTime};
 use base::schema::Layout;
 
@@ -44,6 +46,8 @@ pub(in super::super) struct ModernRows {
     user_type_cells: u64,
     /// Whether the sizes of rows are stored, which commit logs do not have.
     has_sizes: bool,
+    /// Cells that were read and expire after 2038, which the file has and cells of this server do not.
+    late_cells: u64,
 }
 
 /// So many cells of user types that fit the sizes of their rows show how they are stored.
@@ -97,7 +101,8 @@ impl ModernRows {
     /// Returns the rows from the position of the input on.
     pub(crate) fn new(input: Input, header: RowHeader, layout: Layout) -> Result<ModernRows, SstableError> {
         let (partition, user_type_cells) = (None, 0);
-        let mut rows = ModernRows { input, header, layout, partition, user_type_cells, has_sizes: true };
+        let mut rows =
+            ModernRows { input, header, layout, partition, user_type_cells, has_sizes: true, late_cells: 0 };
         rows.find_frozen_types()?;
         Ok(rows)
     }
@@ -112,7 +117,7 @@ impl ModernRows {
         has_count: bool,
     ) -> ModernRows {
         let partition = Some(OpenPartition::new(key, &header, has_count));
-        ModernRows { input, header, layout, partition, user_type_cells: 0, has_sizes: false }
+        ModernRows { input, header, layout, partition, user_type_cells: 0, has_sizes: false, late_cells: 0 }
     }
 
     /// Returns the types of all columns.
@@ -123,6 +128,11 @@ impl ModernRows {
     /// Returns how cells are named.
     pub(crate) fn layout(&self) -> Layout {
         self.layout
+    }
+
+    /// Returns the number of cells that were read and expire after 2038.
+    pub(crate) fn late_cells(&self) -> u64 {
+        self.late_cells
     }
 
     /// Returns the input, which is behind the data that was read.
@@ -163,6 +173,7 @@ impl ModernRows {
             }
         };
         self.seek(start)?;
+        self.late_cells = 0;
         if !is_readable {
             let header = &mut self.header;
             for column in header.static_columns.iter_mut().chain(&mut header.regular_columns) {
@@ -190,7 +201,10 @@ impl ModernRows {
             return Ok(None);
         }
         let key = self.input.short_bytes()?;
-        let deletion = read_deletion(&mut self.input).map_err(|error| error.in_row(&key))?;
+        let input = &mut self.input;
+        let is_short = self.header.has_unsigned_times;
+        let deletion = if is_short { read_short_deletion(input) } else { read_deletion(input) };
+        let deletion = deletion.map_err(|error| error.in_row(&key))?;
         self.partition = Some(OpenPartition::new(key.clone(), &self.header, false));
         Ok(Some(Unit::Row { key, deletion }))
     }
@@ -351,6 +365,8 @@ impl ModernRows {
             }
             (false, _) => None,
         };
+        let is_late = header.has_unsigned_times && expiry.is_some_and(|(_, at_s)| at_s == LAST_SECOND);
+        self.late_cells += u64::from(is_late);
         let path = if column.is_complex { Some(input.vint_bytes()?) } else { None };
         let value =
             if has(cell_flags::EMPTY_VALUE) { Bytes::new() } else { read_value(input, &column.value)? };
@@ -389,10 +405,7 @@ impl ModernRows {
             7 => (None, Some(false)),
             _ => return Err(self.input.damaged(format!("a bound of the kind {kind}"))),
         };
-        let count = usize::from(self.input.u16()?);
-        let types = self.header.clustering.get(..count);
-        let types = types.ok_or_else(|| self.input.damaged(format!("a bound of {count} values")))?;
-        let values = if types.is_empty() { Vec::new() } else { read_clustering(&mut self.input, types)? };
+        let values = read_bound(&mut self.input, &self.header.clustering)?;
         let end = self.read_end()?;
         let ending = self.read_side(ends)?;
         let starting = self.read_side(starts)?;

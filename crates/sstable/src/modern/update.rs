@@ -1,4 +1,4 @@
-//! The changes of a partition in a commit log of 3.0 to 3.11.
+//! The changes of a partition in a commit log of 3.0 and later.
 //!
 //! ```text
 //!   update   key | flags | baselines | static columns, if there is a static row | regular columns
@@ -93,11 +93,20 @@ pub(in super::super) struct Update {
     pub atoms: Vec<Atom>,
 }
 
+/// The stored forms that depend on the release.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct UpdateForms {
+    /// Whether all user types are frozen (3.0).
+    pub freezes_user_types: bool,
+    /// Whether times of deletion are unsigned (5.0).
+    pub has_unsigned_times: bool,
+}
+
 /// Reads the changes of a partition. Returns them with the input, which is behind them.
 pub(in super::super) fn read_update(
     mut input: Input,
     table: &LogTable,
-    freezes_user_types: bool,
+    forms: UpdateForms,
 ) -> Result<(Update, Input), SstableError> {
     let key = input.vint_bytes()?;
     let flags = input.u8()?;
@@ -109,12 +118,15 @@ pub(in super::super) fn read_update(
     if has(update_flags::EMPTY) {
         return Ok((update, input));
     }
-    let mut header = RowHeader { clustering: table.clustering.clone(), ..read_baselines(&mut input)? };
+    let mut header = RowHeader {
+        clustering: table.clustering.clone(),
+        ..read_baselines(&mut input, forms.has_unsigned_times)?
+    };
     let has_static = has(update_flags::STATIC_ROW);
     if has_static {
-        header.static_columns = read_names(&mut input, table, freezes_user_types)?;
+        header.static_columns = read_names(&mut input, table, forms.freezes_user_types)?;
     }
-    header.regular_columns = read_names(&mut input, table, freezes_user_types)?;
+    header.regular_columns = read_names(&mut input, table, forms.freezes_user_types)?;
     if has(update_flags::DELETION) {
         update.deletion = header.deletion(&mut input)?;
     }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::super::error::SstableError;
 use super::super::input::Input;
-use super::super::statistics::{RowHeader, StoredColumn, ValueType, low_half};
+use super::super::statistics::{RowHeader, StoredColumn, ValueType, low_half, moved};
 use base::model::DeletionTime;
 
 /// Flags of a row or of a bound of a range tombstone.
@@ -33,6 +33,9 @@ pub(super) mod row_flags {
     pub(crate) const SHADOWABLE: u8 = 0x02;
 }
 
+/// The last second of expiry of 3.x, 2038-01-19, to which 3.x moves a later one (`ExpirationDateOverflowHandling`).
+pub(super) const LAST_SECOND: i32 = i32::MAX - 1;
+
 /// Clustering values that share one bit field of null and empty values.
 const BATCH: usize = 32;
 
@@ -45,8 +48,11 @@ impl RowHeader {
         Ok(self.least_timestamp.wrapping_add(input.vint()?.cast_signed()))
     }
 
+    /// Reads a local deletion time, or the second of expiry. Cells of this server end in 2038, as those up to 4.1: a later time is
+    /// the last one that these releases have for it.
     pub(super) fn deletion_time_s(&self, input: &mut Input) -> Result<i32, SstableError> {
-        Ok(self.least_deletion_time.wrapping_add(low_half(input.vint()?)))
+        let at_s = moved(self.least_deletion_time, input.vint()?, self.has_unsigned_times);
+        Ok(i32::try_from(at_s).unwrap_or(LAST_SECOND))
     }
 
     pub(super) fn ttl_s(&self, input: &mut Input) -> Result<i32, SstableError> {
@@ -56,8 +62,30 @@ impl RowHeader {
     pub(super) fn deletion(&self, input: &mut Input) -> Result<DeletionTime, SstableError> {
         let marked_for_delete_at = self.timestamp(input)?;
         let local_deletion_time = self.deletion_time_s(input)?;
-        Ok(DeletionTime { marked_for_delete_at, local_deletion_time })
+        Ok(match marked_for_delete_at {
+            i64::MIN => DeletionTime::LIVE,
+            _ => DeletionTime { marked_for_delete_at, local_deletion_time },
+        })
     }
+}
+
+/// The first byte of a deletion of 5.0 without one. Its highest bit is the sign of the timestamp otherwise.
+const LIVE: u8 = 0x80;
+
+/// Reads the deletion of a partition of 5.0: timestamp and local deletion time, or one byte if there is none.
+pub(super) fn read_short_deletion(input: &mut Input) -> Result<DeletionTime, SstableError> {
+    let first = input.u8()?;
+    if first == LIVE {
+        return Ok(DeletionTime::LIVE);
+    }
+    if first & LIVE != 0 {
+        return Err(input.damaged(format!("a deletion that begins with {first:#04x}")));
+    }
+    let rest = input.bytes(7)?;
+    let marked_for_delete_at =
+        rest.iter().fold(i64::from(first), |number, byte| number << 8 | i64::from(*byte));
+    let local_deletion_time = i32::try_from(input.u32()?).unwrap_or(LAST_SECOND);
+    Ok(DeletionTime { marked_for_delete_at, local_deletion_time })
 }
 
 /// Reads a value of a type.
@@ -86,6 +114,16 @@ pub(super) fn read_clustering(
         }
     }
     Ok(values)
+}
+
+/// Reads the values of a bound: of the first clustering columns.
+pub(in super::super) fn read_bound(
+    input: &mut Input,
+    types: &[ValueType],
+) -> Result<Vec<Option<Bytes>>, SstableError> {
+    let count = usize::from(input.u16()?);
+    let types = types.get(..count).ok_or_else(|| input.damaged(format!("a bound of {count} values")))?;
+    if types.is_empty() { Ok(Vec::new()) } else { read_clustering(input, types) }
 }
 
 /// Reads which columns of the file the row has, and returns their positions in order.

@@ -63,7 +63,7 @@ pub struct Inventory {
     pub number_ids: Option<HashMap<i32, FamilyName>>,
     /// Commit logs in the directories, and in a directory `commitlog` beside one of them.
     pub commit_logs: Vec<NodePath>,
-    /// Logs of transactions (3.0 to 3.11) in the directories of column families.
+    /// Logs of transactions (3.0 and later) in the directories of column families.
     pub(super) transaction_logs: Vec<NodePath>,
     pub(super) wanted: Wanted,
     /// Why it may be that nothing is selected: only commit logs may have it.
@@ -348,7 +348,7 @@ mod tests {
         "b/data/Shop/Carts/Shop-Carts-tmp-ic-2-Data.db",
         "b/data/Blog/posts-9786ac1cdd583201a7cdad556410c985/.by_age/me-1-big-Data.db",
         "b/data/Blog/posts-9786ac1cdd583201a7cdad556410c985/me-1-big-Data.db",
-        "b/data/Blog/posts-9786ac1cdd583201a7cdad556410c985/nb-1-big-Data.db",
+        "b/data/Blog/posts-9786ac1cdd583201a7cdad556410c985/nc-1-big-Data.db",
     ];
 
     #[test]
@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(listed(&found), ["Blog.posts 1:1", "Shop.Carts 0:9 0:10 1:1"]);
         assert_eq!((found.bytes(), found.system.len()), (16, 1));
         assert_eq!(found.commit_logs.len(), 1);
-        // The version nb is of 4.0.
+        // No release writes the version nc.
         assert_eq!(found.unreadable.len(), 1);
     }
 

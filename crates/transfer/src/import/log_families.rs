@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::old_names::{OldNames, id_of_names};
+use super::schema::{VectorClasses, vector_classes};
 use super::unfound::Unfound;
 use super::{FamilyName, Inventory};
 use crate::endpoint::Endpoint;
 use base::compat::features::releases::NEWEST;
 use base::marshal::PACKAGE;
-use base::schema::{CfDef, Layout, TableDef};
+use base::schema::{CfDef, Layout, TableColumn, TableDef};
 use sstable::{LogFamily, LogTable};
 
 /// A column family of the target.
@@ -34,11 +35,13 @@ impl LogFamilies {
     pub(super) fn of(to: &Endpoint, inventory: &Inventory) -> LogFamilies {
         let (mut by_id, mut by_number) = (HashMap::new(), HashMap::new());
         let mut by_name: HashMap<FamilyName, Arc<Defined>> = HashMap::new();
+        // Damage of these tables is reported when the schema is read.
+        let vectors = vector_classes(&inventory.system).unwrap_or_default();
         for keyspace in to.keyspaces() {
             for cf in keyspace.column_families.values() {
                 let name = FamilyName::of(cf);
                 let defined = Arc::new(Defined {
-                    table: Arc::new(table_of(cf)),
+                    table: Arc::new(table_of(cf, &vectors)),
                     is_selected: inventory.is_selected(&name),
                     cf: cf.clone(),
                     name: name.clone(),
@@ -85,13 +88,17 @@ impl LogFamilies {
     }
 }
 
-/// Returns how 3.x stores a column family.
-fn table_of(cf: &CfDef) -> LogTable {
+/// Returns how 3.x and later store a column family.
+fn table_of(cf: &CfDef, vectors: &VectorClasses) -> LogTable {
+    let class_of = |column: &TableColumn| {
+        let vector = vectors.get(&(FamilyName::of(cf), column.name.clone()));
+        vector.cloned().unwrap_or_else(|| column.cql_type.class_name())
+    };
     let table = TableDef::of(cf, NEWEST);
     let comparator = || vec![cf.comparator.class_name().to_owned()];
     let clustering = match table.layout {
         Layout::Super | Layout::StaticCompact => comparator(),
-        _ => table.clustering.iter().map(|column| column.cql_type.class_name()).collect(),
+        _ => table.clustering.iter().map(class_of).collect(),
     };
     let value = cf.default_validator.class_name();
     let value = match (table.layout, cf.subcomparator()) {
@@ -102,6 +109,6 @@ fn table_of(cf: &CfDef) -> LogTable {
     };
     let dropped = table.dropped.iter().map(|(name, column)| (name.clone(), column.cql_type.class_name()));
     // A column that exists again has its present type.
-    let others = table.others.values().map(|column| (column.cell_name.clone(), column.cql_type.class_name()));
+    let others = table.others.values().map(|column| (column.cell_name.clone(), class_of(column)));
     LogTable::new(table.layout, clustering, dropped.chain(others), value)
 }

@@ -1,4 +1,4 @@
-//! Imports the data directories of old servers: Cassandra 0.4 to 3.11.
+//! Imports the data directories of old servers: Cassandra 0.4 to 5.0.
 //!
 //! ```text
 //!   options     its options

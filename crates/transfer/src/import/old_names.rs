@@ -3,7 +3,7 @@
 //! ```text
 //!   0.7 to 1.1   numbers   the schema has them
 //!   1.2, 2.0     ids       made of the names of keyspace and column family
-//!   2.1 to 3.11  ids       the schema has them, and the names of directories; those of the servers' own tables, and of
+//!   2.1 to 5.0   ids       the schema has them, and the names of directories; those of the servers' own tables, and of
 //!                          tables that 2.0 had already, are made of names
 //! ```
 
@@ -21,23 +21,26 @@ use sstable::LogFamily;
 /// The id of a column family (1.2 and later).
 type Id = [u8; 16];
 
-/// The tables of the servers themselves, of 1.2 to 3.11. Without their keyspaces nothing else names them.
+/// The tables of the servers themselves, of 1.2 to 5.0. Without their keyspaces nothing else names them.
 const SYSTEM_TABLES: [(&str, &str); 5] = [
     (
         "system",
-        "HintsColumnFamily IndexInfo LocationInfo Migrations NodeIdInfo Schema Versions available_ranges batches batchlog \
-         built_views compaction_history compactions_in_progress hints local paxos peer_events peers prepared_statements \
-         range_xfers schema_aggregates schema_columnfamilies schema_columns schema_functions schema_keyspaces \
-         schema_triggers schema_usertypes size_estimates sstable_activity transferred_ranges views_builds_in_progress",
+        "HintsColumnFamily IndexInfo LocationInfo Migrations NodeIdInfo Schema Versions available_ranges \
+         available_ranges_v2 batches batchlog built_views compaction_history compactions_in_progress hints local paxos \
+         paxos_repair_history peer_events peer_events_v2 peers peers_v2 prepared_statements range_xfers repairs \
+         schema_aggregates schema_columnfamilies schema_columns schema_functions schema_keyspaces schema_triggers \
+         schema_usertypes size_estimates sstable_activity sstable_activity_v2 table_estimates top_partitions \
+         transferred_ranges transferred_ranges_v2 view_builds_in_progress views_builds_in_progress",
     ),
     (
         "system_auth",
-        "credentials permissions resource_role_permissons_index role_members role_permissions roles users",
+        "cidr_groups cidr_permissions credentials identity_to_role network_permissions permissions \
+         resource_role_permissons_index role_members role_permissions roles users",
     ),
-    ("system_distributed", "parent_repair_history repair_history view_build_status"),
+    ("system_distributed", "parent_repair_history partition_denylist repair_history view_build_status"),
     (
         "system_schema",
-        "aggregates columns dropped_columns functions indexes keyspaces tables triggers types views",
+        "aggregates column_masks columns dropped_columns functions indexes keyspaces tables triggers types views",
     ),
     ("system_traces", "events sessions"),
 ];

@@ -202,7 +202,8 @@ impl<'i> Search<'i> {
     fn add_file(&mut self, path: PathBuf, name: &str, of: &Searched) -> Result<bool, ImportError> {
         let is_data = is_data_file(name);
         let is_commit_log = name.starts_with("CommitLog-") && name.ends_with(".log");
-        if let Some(table) = name.strip_suffix(Component::Index.name()) {
+        let index = [Component::Index, Component::Partitions].map(Component::name);
+        if let Some(table) = index.into_iter().find_map(|index| name.strip_suffix(index)) {
             let data = path.with_file_name(format!("{table}{}", Component::Data.name()));
             if self.is_wanted(&data) {
                 self.indexed.insert((data, of.node));
@@ -261,7 +262,7 @@ impl<'i> Search<'i> {
             return;
         }
         // With an Index file, the reader reports the keys that are lost.
-        if bytes == 0 && !descriptor.path(Component::Index).is_file() {
+        if bytes == 0 && !descriptor.index_path().is_file() {
             let why = format!(
                 "{}: the Data file is empty, and has no Index file; lost: all its rows",
                 path.display()
@@ -480,6 +481,7 @@ mod tests {
             ("me-2-big-Index.db", "2"),
             ("me-3-big-Data.db", ""),
             ("me-4-big-Statistics.db", "4"),
+            ("da-6-bti-Partitions.db", "6"),
         ] {
             fs::write(carts.join(file), content).unwrap();
         }
@@ -488,12 +490,15 @@ mod tests {
         let found = search(root.path(), &[&["data"]]).unwrap();
         assert!(found.unreadable.len() == 1 && found.unreadable[0].to_string().contains("it is a directory"));
         let doubts: Vec<&str> = found.doubts.iter().map(|doubt| doubt.why.as_str()).collect();
-        assert_eq!(doubts.len(), 2, "{doubts:?}");
+        assert_eq!(doubts.len(), 3, "{doubts:?}");
         assert!(
             doubts[0].contains("me-3-big-Data.db: the Data file is empty, and has no Index file"),
             "{doubts:?}"
         );
-        assert!(doubts[1].contains("me-1-big-Data.db: the Data file is missing"), "{doubts:?}");
+        for missing in ["me-1-big-Data.db", "da-6-bti-Data.db"] {
+            let why = format!("{missing}: the Data file is missing");
+            assert!(doubts[1..].iter().any(|doubt| doubt.contains(&why)), "{doubts:?}");
+        }
         assert_eq!(found.families.values().map(Vec::len).sum::<usize>(), 2);
     }
 

@@ -16,7 +16,10 @@ use base::model::DeletionTime;
 use base::partitioner::PartitionerRef;
 use base::schema::{CfDef, Layout, TableDef};
 use base::util::hex;
-use sstable::{Atom, Damage, ListedRows, SkippedRow, SstableError, TableOptions, TableReader, Unit};
+use sstable::{
+    Atom, Component, Damage, Descriptor, ListedRows, SkippedRow, SstableError, TableOptions, TableReader,
+    Unit,
+};
 
 /// The consequence of damage of a file without which the rows are read.
 const UNUSED: &str = "nothing is lost: the rows are read without it";
@@ -167,9 +170,8 @@ impl SstableRows {
     fn check(&mut self, mut table: TableReader) -> Result<(), ImportError> {
         match table.check_digest() {
             Ok(remark) => self.summary.notes.extend(remark),
-            // Blocks can still be checked one by one.
             Err(error) if table.has_checksums_of_blocks() => {
-                self.report_harmless(error, "nothing is lost but what the checksums of blocks show")?;
+                self.report_uncovered(error, table.descriptor())?
             }
             Err(error) => {
                 let what =
@@ -179,6 +181,21 @@ impl SstableRows {
         }
         self.table = Some(table);
         Ok(())
+    }
+
+    /// Records that the digest is wrong although each block that is read has a checksum: bytes follow the last chunk, or the CRC
+    /// file has checksums of more blocks than the Data file has, which may have been cut.
+    fn report_uncovered(&mut self, error: SstableError, of: &Descriptor) -> Result<(), ImportError> {
+        if of.path(Component::CompressionInfo).is_file() {
+            return self
+                .report_harmless(error, "nothing is lost: bytes follow the last chunk, which are not read");
+        }
+        let more = "the CRC file has checksums of more blocks than the Data file";
+        if of.index_path().is_file() {
+            let what = format!("{more}; nothing is lost but the rows that only the Index file has");
+            return self.report_harmless(error, &what);
+        }
+        self.report(error, &format!("lost: the rows at the end, if there were more: {more}"))
     }
 
     /// Records damage and its loss.
@@ -216,6 +233,13 @@ impl SstableRows {
     pub(super) fn finish(mut self) -> ReadSummary {
         self.count_bytes();
         self.end_gap(None);
+        let late = self.table.as_ref().map_or(0, TableReader::late_cells);
+        if late > 0 {
+            self.summary.notes.push(format!(
+                "{}: {late} values expire after 2038-01-19; here they expire at that date, as in 3.x",
+                self.path.display()
+            ));
+        }
         ReadSummary { family: self.summary, losses: self.losses }
     }
 
@@ -302,7 +326,11 @@ impl SstableRows {
             let mut keys: Vec<String> = listed.keys.iter().take(KEYS_SHOWN).map(shown_key).collect();
             let more = listed.count - keys.len() as u64;
             keys.extend((more > 0).then(|| format!("{more} more")));
-            let _ = write!(what, "; the Index file has {} {rows} there: {}", listed.count, keys.join(", "));
+            let _ = write!(what, "; the Index file has {} {rows} there", listed.count);
+            // Tries have few keys.
+            if !listed.keys.is_empty() {
+                let _ = write!(what, ": {}", keys.join(", "));
+            }
         }
         self.lose(what);
     }

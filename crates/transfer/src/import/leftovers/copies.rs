@@ -29,8 +29,14 @@ const COPY: &str =
 const COMPARED_BYTES: usize = 256 * 1024;
 
 /// The components whose presence decides which one of several copies is read.
-const COMPONENTS: [Component; 4] =
-    [Component::Index, Component::CompressionInfo, Component::Crc, Component::Statistics];
+const COMPONENTS: [Component; 6] = [
+    Component::Index,
+    Component::Partitions,
+    Component::Rows,
+    Component::CompressionInfo,
+    Component::Crc,
+    Component::Statistics,
+];
 
 /// The SSTables of a column family of a node by the id of their directory, which another table of its name does not have,
 /// and their number.

@@ -9,7 +9,7 @@
 //!   1.1.3 to 1.2        counters: 4 has the ancestors 1 and 2, so they are obsolete
 //!   2.0 to 2.2          if system.compactions_in_progress has 1 and 2: while both are there 4 is not complete; else what
 //!                       is left of 1 and 2 is obsolete
-//!   3.0 to 3.11         a transaction log adds 4, removes 1 and 2, and has a last record if 4 is complete
+//!   3.0 and later       a transaction log adds 4, removes 1 and 2, and has a last record if 4 is complete
 //! ```
 //!
 //! Both together would be wrong: local shards of counters (up to 2.0) add up, and a value whose tombstone the
@@ -19,7 +19,7 @@
 //! ```text
 //!   choice         the rules for ancestors, without files
 //!   compactions    .. applied to the SSTables of a node: 1.1.3 to 2.2
-//!   transactions   transaction logs: 3.0 to 3.11
+//!   transactions   transaction logs: 3.0 and later
 //!   copies         SSTables and commit logs that are there twice
 //!   values         whether a column family has counters
 //! ```

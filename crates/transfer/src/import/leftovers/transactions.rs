@@ -1,4 +1,4 @@
-//! The leftovers of transactions of 3.0 to 3.11, by their logs (`LogFile.verify`, `LogFile.removeUnfinishedLeftovers`).
+//! The leftovers of transactions of 3.0 and later, by their logs (`LogFile.verify`, `LogFile.removeUnfinishedLeftovers`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;

@@ -15,7 +15,7 @@ pub enum SchemaSource {
     Versioned,
     /// `system.schema_keyspaces` and others, 1.1 to 2.2.
     Old,
-    /// `system_schema`, 3.0 to 3.11.
+    /// `system_schema`, 3.0 and later.
     New,
 }
 
@@ -24,7 +24,7 @@ impl fmt::Display for SchemaSource {
         f.write_str(match self {
             SchemaSource::Versioned => "system.Schema (0.7 to 1.0)",
             SchemaSource::Old => "system.schema_* (1.1 to 2.2)",
-            SchemaSource::New => "system_schema (3.0 to 3.11)",
+            SchemaSource::New => "system_schema (3.0 and later)",
         })
     }
 }

@@ -17,11 +17,12 @@ pub(super) fn read_old(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> R
     Ok(())
 }
 
-/// Reads `triggers`, `functions`, `aggregates` and `views` (3.0 to 3.11).
+/// Reads `triggers`, `functions`, `aggregates` and `views` (3.0 and later), and `column_masks` (5.0).
 pub(super) fn read_new(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Result<(), SstableError> {
     add(schema, tables.rows("triggers", 2)?, trigger);
     add(schema, tables.rows("functions", 2)?, |row| code_of("function", row));
     add(schema, tables.rows("aggregates", 2)?, |row| code_of("aggregate", row));
+    add(schema, tables.rows("column_masks", 2)?, mask);
     for row in tables.rows("views", 1)?.iter().filter(|row| !is_system_keyspace(&row.keyspace)) {
         let Some(name) = row.clustering.first() else { continue };
         let view = FamilyName { keyspace: row.keyspace.clone(), name: name.clone() };
@@ -44,6 +45,15 @@ fn add(schema: &mut FoundSchema, rows: Vec<SystemRow>, sentence: impl Fn(&System
 fn trigger(row: &SystemRow) -> Option<String> {
     let [table, name] = &row.clustering[..] else { return None };
     Some(format!("the trigger {name} of {}.{table}: there are no triggers", row.keyspace))
+}
+
+fn mask(row: &SystemRow) -> Option<String> {
+    let [table, column] = &row.clustering[..] else { return None };
+    let function = row.text("function_name").unwrap_or("an unknown function");
+    Some(format!(
+        "the mask {function} of the column {column} of {}.{table}: there are none, and clients see the stored values",
+        row.keyspace
+    ))
 }
 
 fn code_of(kind: &str, row: &SystemRow) -> Option<String> {

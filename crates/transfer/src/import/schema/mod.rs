@@ -1,5 +1,5 @@
-//! The schema that a server kept in its own tables: 0.7 to 1.0 in `system.Schema`, 1.1 to 2.2 in `system.schema_*`, 3.0 to
-//! 3.11 in `system_schema`.
+//! The schema that a server kept in its own tables: 0.7 to 1.0 in `system.Schema`, 1.1 to 2.2 in `system.schema_*`, 3.0 and
+//! later in `system_schema`.
 //!
 //! ```text
 //!   found             finds the schema
@@ -9,7 +9,7 @@
 //!   old_tables        `system.schema_keyspaces`, `schema_columnfamilies`, `schema_columns`, `schema_usertypes`
 //!   new_tables        `system_schema.keyspaces`, `tables`, `columns`, `types`, `indexes`, `dropped_columns`
 //!   table_settings    settings of all releases   left_out         triggers, functions, views
-//!   cql_table         a table of CQL             table_statement  CREATE TABLE
+//!   cql_table         a table of CQL             table_statement  CREATE TABLE          vectors   vectors as blobs
 //!   define            creates the objects that the target does not have
 //! ```
 //!
@@ -27,9 +27,11 @@ mod old_tables;
 mod system_rows;
 mod table_settings;
 mod table_statement;
+mod vectors;
 mod versioned_table;
 
 pub use define::Defined;
 pub(super) use found::family_ids;
 pub use found_schema::{FoundSchema, SchemaSource};
 pub(super) use system_rows::{SystemRow, read as read_system_rows};
+pub(super) use vectors::{VectorClasses, vector_classes};

@@ -1,4 +1,4 @@
-//! The schema tables of 3.0 to 3.11. Types are texts of CQL there, and flags say what a table without a definition of CQL
+//! The schema tables of 3.0 and later. Types are texts of CQL there, and flags say what a table without a definition of CQL
 //! is:
 //!
 //! ```text
@@ -17,6 +17,7 @@ use super::cql_table::{CqlTable, FoundDrop};
 use super::system_rows::{SystemRow, SystemTables, by_family};
 use super::table_settings::of_new_row;
 use super::table_statement::{TableStatement, type_of};
+use super::vectors::{self, without_vectors};
 use super::{FoundSchema, left_out};
 use crate::import::FamilyName;
 use base::marshal::{PACKAGE, Types, unreversed};
@@ -38,7 +39,8 @@ pub(super) fn read(
         schema.add_keyspace(keyspace_of(&row));
     }
     for row in tables.rows("types", 1)? {
-        schema.types.extend(user_type_of(&row));
+        let Some((place, statement)) = user_type_of(&row, &mut schema.left_out) else { continue };
+        schema.types.push((place, statement));
     }
     let columns = by_family(tables.rows("columns", 2)?);
     let indexes = by_family(tables.rows("indexes", 2)?);
@@ -56,6 +58,7 @@ pub(super) fn read(
             None => {
                 let dropped = dropped.get(&name).into_iter().flatten().filter_map(drop_of).collect();
                 schema.left_out.extend(family.custom_indexes());
+                schema.left_out.extend(family.vectors());
                 schema.tables.push(CqlTable { dropped, ..family.table() });
             }
             Some((request, names)) => schema.add_family(request, names),
@@ -76,12 +79,17 @@ fn keyspace_of(row: &SystemRow) -> KsRequest {
     }
 }
 
-fn user_type_of(row: &SystemRow) -> Option<(FamilyName, String)> {
+fn user_type_of(row: &SystemRow, left_out: &mut Vec<String>) -> Option<(FamilyName, String)> {
     let [name] = &row.clustering[..] else { return None };
-    let fields = row.frozen_texts("field_names").into_iter().zip(row.frozen_texts("field_types"));
-    let fields: Vec<String> =
-        fields.map(|(field, cql_type)| format!("{} {cql_type}", name_text(&field))).collect();
     let place = FamilyName { keyspace: row.keyspace.clone(), name: name.clone() };
+    let mut fields = Vec::new();
+    for (field, cql_type) in row.frozen_texts("field_names").into_iter().zip(row.frozen_texts("field_types"))
+    {
+        let instead = without_vectors(&cql_type);
+        left_out
+            .extend(instead.as_ref().map(|instead| vectors::left_out(&place, &field, &cql_type, instead)));
+        fields.push(format!("{} {}", name_text(&field), instead.unwrap_or(cql_type)));
+    }
     let (keyspace, name) = (name_text(&row.keyspace), name_text(name));
     Some((place, format!("CREATE TYPE {keyspace}.{name} ({})", fields.join(", "))))
 }
@@ -191,11 +199,14 @@ impl NewTable<'_> {
             gc_grace_s: self.row.int("gc_grace_seconds"),
             ..TableStatement::default()
         };
+        let known = |column: &FoundColumn<'_>| {
+            without_vectors(column.cql_type).unwrap_or_else(|| column.cql_type.to_owned())
+        };
         for column in keys.iter().chain(&clustering).chain(&self.of_kind("regular")) {
-            table.add(column.name, column.cql_type, false);
+            table.add(column.name, &known(column), false);
         }
         for column in self.of_kind("static") {
-            table.add(column.name, column.cql_type, true);
+            table.add(column.name, &known(&column), true);
         }
         let create = |index: FoundIndex<'_>| {
             let (name, target) = (name_text(index.name), &index.target);
@@ -209,6 +220,16 @@ impl NewTable<'_> {
             statement: table,
             dropped: Vec::new(),
         }
+    }
+
+    /// Returns a sentence for each column with vectors.
+    fn vectors(&self) -> Vec<String> {
+        let columns = self.columns.iter().filter_map(FoundColumn::of);
+        let sentence = |column: FoundColumn<'_>| {
+            let instead = without_vectors(column.cql_type)?;
+            Some(vectors::left_out(self.name, column.name, column.cql_type, &instead))
+        };
+        columns.filter_map(sentence).collect()
     }
 
     /// Returns a sentence for each index of a class that is not Cassandra's own.

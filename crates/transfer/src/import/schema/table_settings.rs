@@ -35,7 +35,7 @@ const OLD_COLUMNS: &[(&str, &str, FieldKind)] = &[
     ("max_index_interval", "max_index_interval", FieldKind::Int),
 ];
 
-/// The columns of `system_schema.tables` (3.0 to 3.11) with numbers and texts, which have the names of `CfDef`.
+/// The columns of `system_schema.tables` (3.0 and later) with numbers and texts, which have the names of `CfDef`.
 const NEW_COLUMNS: &[(&str, FieldKind)] = &[
     ("read_repair_chance", FieldKind::Double),
     ("dclocal_read_repair_chance", FieldKind::Double),
@@ -84,6 +84,12 @@ pub(super) fn of_new_row(row: &SystemRow) -> Settings {
     let of_column =
         |(column, kind): &(&str, FieldKind)| Some(((*column).to_owned(), setting(row, column, *kind)?));
     let mut settings: Settings = NEW_COLUMNS.iter().filter_map(of_column).collect();
+    // The default of 4.0 and later is `99p`; before, it was `99PERCENTILE`.
+    if let Some(Setting::Text(retry)) = settings.get_mut("speculative_retry")
+        && let Some(number) = retry.strip_suffix('p')
+    {
+        *retry = format!("{number}PERCENTILE");
+    }
     add_caching(&mut settings, &row.frozen_map("caching"));
     let mut compaction = row.frozen_map("compaction");
     for (option, field) in THRESHOLDS {
