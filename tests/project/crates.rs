@@ -27,7 +27,19 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ("double", &["base", "config", "store", "embedded", "db", "cql", "net", "server", "web", "json-rows"]),
     (
         "transfer",
-        &["base", "config", "wire", "cql-syntax", "store", "embedded", "cluster", "db", "cql", "sstable", "json-rows"],
+        &[
+            "base",
+            "config",
+            "wire",
+            "cql-syntax",
+            "store",
+            "embedded",
+            "cluster",
+            "db",
+            "cql",
+            "sstable",
+            "json-rows",
+        ],
     ),
     ("traffic", &["base", "wire", "cql-syntax", "net", "web"]),
     (

@@ -100,7 +100,7 @@ impl JsonBytes {
     }
 }
 
-/// How the bytes of a stored row are written.
+/// The form in which the bytes of a stored row are written.
 #[derive(Debug, Clone, Copy)]
 pub enum BytesForm<'a> {
     /// As texts and hexadecimal digits.

@@ -15,6 +15,9 @@ use base::schema::CfDef;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JsonRow {
+    /// The row as CQL returns it, for people and other programs. It is not loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<serde_json::Value>,
     /// The row key.
     pub key: JsonBytes,
     /// The deletion of the row.
@@ -35,6 +38,7 @@ impl JsonRow {
     /// Returns a row without cells.
     pub fn new(key: &[u8], form: BytesForm<'_>) -> JsonRow {
         JsonRow {
+            row: None,
             key: form.key(key),
             deletion: None,
             deleted_super_columns: Vec::new(),

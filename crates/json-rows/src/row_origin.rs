@@ -1,4 +1,4 @@
-//! Where rows come from, which decides how strictly they are checked.
+//! The origins of rows, which decide how strictly they are checked.
 
 /// The server's time when data is loaded.
 #[derive(Debug, Clone, Copy)]
