@@ -14,8 +14,8 @@ pub struct LoadTime {
 pub enum RowOrigin {
     /// A person has written it: keys, names and values must be valid for their types.
     Written(LoadTime),
-    /// A store has returned it: values are whatever was stored, and names may be empty. Times that are missing are
-    /// those of the load.
+    /// A store has returned it: values are whatever was stored, and names may be empty. Times that are missing are the
+    /// time of the load.
     Stored(LoadTime),
 }
 

@@ -33,8 +33,8 @@ pub struct Exported {
 ///
 /// # Errors
 ///
-/// If nothing is selected, if the directory has something else, or if the source or the directory fails. What is
-/// written stays, and the same command goes on after the last complete table.
+/// If nothing is selected, if the directory has something else, or if the source or the directory fails. Files that are
+/// written stay, and the same command goes on after the last complete table.
 pub async fn export(
     source: &ExportSource<'_>,
     directory: &Path,
