@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::http_port::HttpPort;
-use super::load_location::load_location;
+use super::load_location::{load_export, load_location};
 use base::util::meter::RequestLimits;
 use base::util::{Clock, Password};
 use db::Database;
@@ -50,9 +50,9 @@ pub(super) struct ControlArgs {
     hosts: Vec<String>,
     /// Load data at the start; needs --ephemeral
     ///
-    /// FILE.cql, FILE.cli, FILE.json, a data directory or thrift:HOST:PORT. FILE.cql has statements, FILE.cli or FILE.txt
-    /// statements of cassandra-cli, FILE.json rows as the control API's GET /dump prints them. A data directory may be a
-    /// backup. thrift:HOST:PORT is a server, as `copy --from` has it. May be given several times. Clients can connect
+    /// FILE.cql, FILE.cli, FILE.json, json:DIRECTORY, a data directory or thrift:HOST:PORT. FILE.cql has statements, FILE.cli or FILE.txt
+    /// statements of cassandra-cli, FILE.json rows as the control API's GET /dump prints them. json:DIRECTORY is an
+    /// export, which creates its tables. A data directory may be a backup. thrift:HOST:PORT is a server, as `copy --from` has it. May be given several times. Clients can connect
     /// when everything is loaded.
     #[arg(long, value_name = "SOURCE")]
     load: Vec<LoadSource>,
@@ -112,6 +112,8 @@ pub(super) enum LoadSource {
     File(PathBuf),
     /// A data directory, or a Thrift server.
     Location(Location),
+    /// The directory of an export in JSON.
+    Export(PathBuf),
 }
 
 impl LoadSource {
@@ -120,6 +122,7 @@ impl LoadSource {
         match self {
             LoadSource::File(file) => load_file("--load", database, file).await,
             LoadSource::Location(place) => load_location(database, place).await,
+            LoadSource::Export(directory) => load_export(database, directory).await,
         }
     }
 }
@@ -129,6 +132,7 @@ impl FromStr for LoadSource {
 
     fn from_str(text: &str) -> Result<LoadSource, String> {
         match text.split_once(':') {
+            Some(("json", directory)) => Ok(LoadSource::Export(directory.into())),
             Some(("data" | "thrift", _)) => Ok(LoadSource::Location(text.parse()?)),
             _ if Path::new(text).is_dir() => Ok(LoadSource::Location(Location::Data(text.into()))),
             _ => Ok(LoadSource::File(text.into())),
@@ -141,6 +145,7 @@ impl fmt::Display for LoadSource {
         match self {
             LoadSource::File(file) => file.display().fmt(out),
             LoadSource::Location(place) => place.fmt(out),
+            LoadSource::Export(directory) => write!(out, "json:{}", directory.display()),
         }
     }
 }

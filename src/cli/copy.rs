@@ -101,7 +101,7 @@ pub(super) fn copy(args: &CopyArgs, types: &Types) -> Result<(), String> {
 
 /// Returns a configuration without a file for a side: with the partitioner that a data directory has, and without the column
 /// families of the built-in configuration that it does not have.
-fn of_directory(config: Config, side: &Location) -> Config {
+pub(super) fn of_directory(config: Config, side: &Location) -> Config {
     let mut config = config;
     let Location::Data(directory) = side else { return config };
     // A damaged or missing directory is reported when it is opened.

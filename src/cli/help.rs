@@ -13,7 +13,7 @@ const WIDTH: usize = 100;
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Serve", &["serve", "doctor"]),
     ("Look at data", &["explain", "cells", "sstable"]),
-    ("Move and keep data", &["import", "copy", "backup"]),
+    ("Move and keep data", &["import", "export", "copy", "backup"]),
     ("Record and compare traffic", &["record", "replay", "traffic", "shadow"]),
     ("Test and measure", &["control", "stress"]),
     ("Set up", &["completions", "man"]),
@@ -25,6 +25,7 @@ Examples:
   thriftstore serve --ephemeral --thrift 127.0.0.1:0    for a test: in memory, on a free port
   thriftstore doctor storage-conf.xml                   look for problems before the start
   thriftstore import --from /old/node --to data:./data  read the files of a dead cluster
+  thriftstore export --from /old/node --to tables       write its rows as CSV, to open in any program
   thriftstore help serve                                print the options of a command
 ";
 

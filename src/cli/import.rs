@@ -1,6 +1,6 @@
 //! `thriftstore import`: imports the data directories of old servers.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,17 +11,16 @@ use super::copy::stop_at_signals;
 use super::import_definitions::Definitions;
 use super::import_report::{HOW_TO_DEFINE, report_found, report_imported, report_verified};
 use super::import_target::TargetLocation;
-use super::message::load_config;
-use super::source_directories::SourceDirectories;
-use super::{data, import_found};
+use super::old_files::{OldFiles, OldFilesArgs};
+use super::{data, import_found, import_json};
 use base::marshal::Types;
 use base::util::output::report_line;
 use base::util::{Clock, listed};
 use config::Config;
 use transfer::endpoint::{Endpoint, Location, OpenOptions};
 use transfer::import::{
-    AsOf, CHECKPOINT_EVERY, Comparison, FamilyName, FoundSchema, ImportError, ImportOptions, Inventory,
-    LoggedCounts, SourcePartitioner,
+    AsOf, CHECKPOINT_EVERY, Comparison, FamilyName, ImportError, ImportOptions, Inventory, LoggedCounts,
+    SourcePartitioner,
 };
 use transfer::{endpoint, import as importing};
 
@@ -31,144 +30,70 @@ const NAMES_SHOWN: usize = 20;
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
     #[command(flatten)]
-    from: SourceDirectories,
+    pub(super) files: OldFilesArgs,
     /// The target: `data:DIRECTORY`, which is created if it does not exist, or `cluster:HOST:PORT,HOST:PORT`
     #[arg(long, value_name = "WHERE", required_unless_present = "dry_run")]
-    to: Option<Location>,
-    /// The configuration of the target: the storage-conf.xml of 0.4 to 0.6 defines its column families [default: as for
-    /// `serve`]
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// A script that defines the column families: of CQL (.cql) or of cassandra-cli (.cli). May be given several times
-    #[arg(long, value_name = "FILE")]
-    schema: Vec<PathBuf>,
-    /// The partitioner of the old servers, if it is not the configuration's
-    #[arg(long, value_name = "CLASS")]
-    partitioner: Option<String>,
+    pub(super) to: Option<Location>,
     /// Only this keyspace [default: all but the servers' own]
     #[arg(long, value_name = "NAME")]
-    keyspace: Option<String>,
+    pub(super) keyspace: Option<String>,
     /// Only the column family of this name [default: all]
     #[arg(long, value_name = "NAME")]
-    column_family: Option<String>,
-    /// Read this snapshot of each column family instead of its present files, and no commit logs. The schema is the present
-    /// one [default: snapshots are not read]
-    #[arg(long, value_name = "NAME")]
-    snapshot: Option<String>,
+    pub(super) column_family: Option<String>,
     #[command(flatten)]
-    cluster: ClusterArgs,
+    pub(super) cluster: ClusterArgs,
     /// Write nothing: read everything, and report what is there and what is damaged
     #[arg(long, conflicts_with_all = ["to", "progress_file"])]
-    dry_run: bool,
-    /// Report damage and go on, instead of ending there
-    #[arg(long)]
-    skip_damaged: bool,
+    pub(super) dry_run: bool,
     /// Leave out column families that the target does not define, instead of refusing to import; also those that are in
     /// commit logs only, which are an error at the end otherwise
     #[arg(long)]
     skip_undefined: bool,
     /// Record in this file what is imported; the same command with the same file goes on there
     #[arg(long, value_name = "FILE")]
-    progress_file: Option<PathBuf>,
+    pub(super) progress_file: Option<PathBuf>,
     /// The interval at which the progress is recorded
     #[arg(long, value_name = "SECONDS", requires = "progress_file", default_value_t = CHECKPOINT_EVERY.as_secs())]
     progress_seconds: u64,
     /// After the import, read the files and the target again, and report each difference
     #[arg(long, conflicts_with = "dry_run")]
-    verify: bool,
+    pub(super) verify: bool,
     /// Only compare the files with the target, and write nothing
     #[arg(long, conflicts_with_all = ["verify", "dry_run"])]
-    verify_only: bool,
+    pub(super) verify_only: bool,
     /// Import as if it were this date, or date and time, by the clock of the old servers: columns with a time to live
     /// that had not expired then live for the rest of their time from now on, and gc_grace begins then
     #[arg(long, value_name = "DATE")]
-    as_of: Option<AsOf>,
+    pub(super) as_of: Option<AsOf>,
 }
 
 pub(super) fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
-    let mut inventory = Inventory::of_snapshot(&args.from.nodes, args.snapshot.as_deref())
-        .map_err(|error| error.to_string())?;
-    let found = FoundSchema::of(&inventory, types).map_err(|error| error.without_advice());
-    if let Err(error) = &found {
-        inventory.doubt_schema(error);
+    if let Some(directory) = args.files.from.json() {
+        return import_json::import_json(args, &directory, types);
     }
-    if let Ok(schema) = &found {
-        for directory in inventory.leave_out_dropped(&schema.ids) {
-            report_line!("not read: {} is of a table that was dropped", directory.display());
-        }
-    }
-    inventory
-        .select(args.keyspace.as_deref(), args.column_family.as_deref())
-        .map_err(|error| error.to_string())?;
-    let source = ImportSource::of(args, types, inventory, found)?;
+    let source = OldFiles::of(&args.files, args.keyspace.as_deref(), args.column_family.as_deref(), types)?;
     data::run(import_all(args, types, source))
 }
 
-/// The files of the old servers, and what defines their column families.
-struct ImportSource {
-    inventory: Inventory,
-    /// The schema in the system tables, or why it cannot be read.
-    found: Result<FoundSchema, String>,
-    config: Config,
-    /// The file of the configuration, if there is one.
-    config_file: Option<PathBuf>,
-}
-
-impl ImportSource {
-    /// Loads the configuration of `--config`; or the one that is stored near the files of 0.4 to 0.6, which do not define
-    /// their column families.
-    fn of(
-        args: &ImportArgs,
-        types: &Types,
-        inventory: Inventory,
-        found: Result<FoundSchema, String>,
-    ) -> Result<ImportSource, String> {
-        let has_schema = found.as_ref().is_ok_and(|schema| schema.source.is_some());
-        let looks_near = args.config.is_none() && args.schema.is_empty() && !has_schema;
-        if let Some(file) = importing::storage_conf_near(&inventory).filter(|_| looks_near) {
-            match load_config(Some(&file), types) {
-                Ok(config) => {
-                    report_line!(
-                        "note: {} defines the column families; --config sets another file",
-                        file.display()
-                    );
-                    return Ok(ImportSource { inventory, found, config, config_file: Some(file) });
-                }
-                Err(error) => {
-                    report_line!("note: {} is near the files, but is not used:\n{error}", file.display())
-                }
-            }
-        }
-        let mut config = load_config(args.config.as_deref(), types)?;
-        if args.config.is_none() {
-            // Only what the target and the scripts define is there.
-            config.catalog = base::schema::Catalog::default();
-        }
-        Ok(ImportSource { inventory, found, config, config_file: args.config.clone() })
-    }
-}
-
-async fn import_all(args: &ImportArgs, types: &Types, source: ImportSource) -> Result<(), String> {
-    let ImportSource { mut inventory, found, config, config_file } = source;
-    for unreadable in &inventory.unreadable {
+async fn import_all(args: &ImportArgs, types: &Types, source: OldFiles) -> Result<(), String> {
+    for unreadable in &source.inventory.unreadable {
         report_line!("not read: {unreadable}");
     }
     if !args.dry_run {
-        import_found::left_out(&inventory).iter().for_each(|line| report_line!("not read: {line}"));
-        inventory.notes.iter().for_each(|note| report_line!("note: {note}"));
+        import_found::left_out(&source.inventory).iter().for_each(|line| report_line!("not read: {line}"));
+        source.inventory.notes.iter().for_each(|note| report_line!("note: {note}"));
     }
+    let partitioner = source.partitioner(&args.files)?;
+    let OldFiles { mut inventory, found, config, config_file } = source;
     let clock = Arc::new(Clock::system());
     if let Some(as_of) = args.as_of
         && as_of.second() > clock.now_s()
     {
         return Err("the date of --as-of is in the future".to_owned());
     }
-    let named = named_partitioner(args, config_file.as_deref(), &config)?;
-    let partitioner = importing::source_partitioner(&inventory, named, &config.partitioner)
-        .map_err(|error| error.to_string())?;
     let options = ImportOptions {
         // A dry run shows everything that is there and all damage.
-        skips_damage: args.skip_damaged || args.dry_run,
+        skips_damage: args.files.skip_damaged || args.dry_run,
         progress_file: args.progress_file.clone(),
         checkpoint_every: Duration::from_secs(args.progress_seconds),
         interruption: stop_at_signals()?,
@@ -176,7 +101,8 @@ async fn import_all(args: &ImportArgs, types: &Types, source: ImportSource) -> R
         shows_progress: true,
         ..ImportOptions::new(partitioner.partitioner.clone())
     };
-    let definitions = Definitions { scripts: &args.schema, found: found.as_ref().map_err(String::as_str) };
+    let definitions =
+        Definitions { scripts: &args.files.schema, found: found.as_ref().map_err(String::as_str) };
     let Some(place) = &args.to else {
         import_found::print_sources(&inventory, definitions.found, config_file.as_deref(), &partitioner);
         return look(types, &config, &mut inventory, &definitions, clock, &options).await;
@@ -226,7 +152,7 @@ async fn prepare(
 }
 
 /// Adds a doubt for each SSTable that cannot be of the column family that the target defines.
-async fn check_definitions(
+pub(super) async fn check_definitions(
     inventory: &mut Inventory,
     to: &Endpoint,
     types: &Types,
@@ -261,23 +187,7 @@ async fn run(
     imported
 }
 
-/// Returns the partitioner of the old servers that the command names.
-fn named_partitioner(
-    args: &ImportArgs,
-    config_file: Option<&Path>,
-    config: &Config,
-) -> Result<Option<SourcePartitioner>, String> {
-    if let Some(name) = &args.partitioner {
-        let partitioner = data::partitioner_named(name)?;
-        return Ok(Some(SourcePartitioner { partitioner, named_by: "--partitioner names it".to_owned() }));
-    }
-    Ok(config_file.map(|file| SourcePartitioner {
-        partitioner: config.partitioner.clone(),
-        named_by: format!("{} names it", file.display()),
-    }))
-}
-
-async fn open(
+pub(super) async fn open(
     args: &ImportArgs,
     types: &Types,
     config: &Config,
@@ -333,7 +243,7 @@ async fn define(
     let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
     Err(format!(
         "neither the target nor the system tables in {} define {}. {HOW_TO_DEFINE}. --skip-undefined leaves them out{layout}",
-        args.from.shown(),
+        args.files.from.shown(),
         listed(&names, NAMES_SHOWN)
     ))
 }
@@ -371,5 +281,7 @@ async fn look(
     summary.losses.append(logged.losses);
     summary.unfound.append(logged.unfound);
     import_found::print_families(inventory, definitions.found, &summary, &logged.families);
-    report_found(inventory, &summary)
+    let found = report_found(inventory, &summary);
+    import_found::print_next(inventory, found.is_err());
+    found
 }

@@ -158,6 +158,23 @@ pub(super) fn print_families(
     print(&lines.iter().map(printed).collect::<Vec<_>>());
 }
 
+/// Prints what to do with the directories.
+pub(super) fn print_next(inventory: &Inventory, has_damage: bool) {
+    let nodes = inventory.directories.last().map_or(0, |last| last.node + 1);
+    let from = (0..nodes).map(|node| {
+        let of_node = inventory.directories.iter().filter(|directory| directory.node == node);
+        of_node.fold("--from".to_owned(), |words, directory| format!("{words} {}", directory.path.display()))
+    });
+    let from = from.collect::<Vec<_>>().join(" ");
+    let skip = if has_damage { " --skip-damaged" } else { "" };
+    print_line!(
+        "next: the rows as CSV, to open in other programs:   thriftstore export {from} --to tables{skip}"
+    );
+    print_line!(
+        "      a data directory, to serve old applications:  thriftstore import {from} --to data:imported{skip}"
+    );
+}
+
 fn line_of(name: &FamilyName, size: u64, logged: u64, family: &FamilySummary) -> [String; 9] {
     let versions = family.formats.keys().map(|letters| if letters.is_empty() { "0.4-0.6" } else { letters });
     let written = family.timestamps.map(|(first, last)| shown_times(first, last)).unwrap_or_default();

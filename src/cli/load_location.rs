@@ -1,4 +1,4 @@
-//! `--load`: copies a data directory, a backup, or the data of a Thrift server, into a server in memory.
+//! `--load`: copies a data directory, a backup, an export, or the data of a Thrift server, into a server in memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,8 +8,10 @@ use base::util::Clock;
 use config::Config;
 use db::Database;
 use embedded::BackupOptions;
+use transfer::copy::Selection;
 use transfer::endpoint::{Endpoint, Location, OpenOptions};
-use transfer::{TransferError, copy, endpoint};
+use transfer::export::{ReadBack, read_back};
+use transfer::{Interruption, TransferError, copy, endpoint};
 
 /// A directory that is removed at the end.
 struct TemporaryDirectory(PathBuf);
@@ -40,6 +42,19 @@ pub(super) async fn load_location(database: &Arc<Database>, place: &Location) ->
         error => failed(error.to_string()),
     })?;
     tracing::info!("{place}: {families} column families, {rows} rows and {cells} cells loaded");
+    Ok(())
+}
+
+/// Loads the tables and rows of an export in JSON.
+pub(super) async fn load_export(database: &Arc<Database>, directory: &Path) -> Result<(), String> {
+    let clock = Arc::new(Clock::system());
+    let to = Arc::new(Endpoint::of_database("the server", database.clone(), clock.clone()));
+    let read = read_back(directory, to, &Selection::default(), clock, Interruption::default()).await;
+    let ReadBack { tables, rows, cells } =
+        read.map_err(|error| format!("--load json:{}: {error}", directory.display()))?;
+    database.indexes().until_built().await;
+    let place = format!("json:{}", directory.display());
+    tracing::info!("{place}: {tables} column families, {rows} rows and {cells} cells loaded");
     Ok(())
 }
 

@@ -11,6 +11,8 @@ mod copy;
 mod data;
 mod doctor;
 mod explain;
+mod export;
+mod export_report;
 mod gateway;
 mod help;
 mod http_port;
@@ -19,6 +21,7 @@ mod identity;
 mod import;
 mod import_definitions;
 mod import_found;
+mod import_json;
 mod import_report;
 mod import_target;
 mod limits;
@@ -27,6 +30,7 @@ mod login;
 mod manual;
 mod message;
 mod native;
+mod old_files;
 mod otlp;
 mod ports;
 mod process;
@@ -80,6 +84,8 @@ enum Command {
     Copy(copy::CopyArgs),
     /// Import the data directories of old Cassandra servers: 0.4 to 5.0.
     Import(Box<import::ImportArgs>),
+    /// Export rows as CSV, JSON or SQL: of an old disk, a data directory, a server or a cluster.
+    Export(Box<export::ExportArgs>),
     /// Back up a data directory, whether a server is running on it or not.
     Backup(backup::BackupArgs),
     /// Record the traffic between clients and a server.
@@ -125,6 +131,7 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Cells(args) => cells::cells(&args, types),
         Command::Copy(args) => copy::copy(&args, types),
         Command::Import(args) => import::import(&args, types),
+        Command::Export(args) => export::export(&args, types),
         Command::Backup(args) => backup::backup(&args, types),
         Command::Record(args) => record::record(&args),
         Command::Replay(args) => replay::replay(&args),

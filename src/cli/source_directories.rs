@@ -8,7 +8,15 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 
+use transfer::endpoint::Location;
+
 const NAME: &str = "from";
+
+/// The beginning of the place of an export.
+const JSON: &str = "json:";
+
+/// The kinds of places that are not directories of old servers.
+const KINDS: [&str; 3] = ["data", "thrift", "cluster"];
 
 const HELP: &str = "The data directory of an old server, or the directory of a keyspace, of a column family or of a snapshot. If \
     the server had several data directories, give all of them after one --from. Each --from is regarded as another node";
@@ -20,6 +28,29 @@ pub(super) struct SourceDirectories {
 }
 
 impl SourceDirectories {
+    /// Returns the text of a single place that is not a directory: `data:DIRECTORY`, for example.
+    fn place(&self) -> Option<&str> {
+        match &self.nodes[..] {
+            [only] => match &only[..] {
+                [path] if !path.exists() => path.to_str(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns the directory of an export in JSON: `json:DIRECTORY`.
+    pub(super) fn json(&self) -> Option<PathBuf> {
+        self.place()?.strip_prefix(JSON).map(PathBuf::from)
+    }
+
+    /// Returns a data directory of thriftstore, a server or a cluster; `None` for the directories of old servers.
+    pub(super) fn location(&self) -> Option<Result<Location, String>> {
+        let text = self.place()?;
+        let kind = text.split(':').next().unwrap_or(text);
+        KINDS.contains(&kind).then(|| text.parse())
+    }
+
     /// Returns all directories, separated by commas.
     pub(super) fn shown(&self) -> String {
         let shown: Vec<String> = self.nodes.iter().flatten().map(|path| path.display().to_string()).collect();

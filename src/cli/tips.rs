@@ -17,7 +17,7 @@ const TIPS: [(&[&str], &str); 12] = [
     (&["--daemon", "-d"], "systemd runs it in the background: docs/install.md; in a shell, append &"),
     (&["start", "run"], "thriftstore serve starts a server"),
     (&["cqlsh", "query", "shell"], "thriftstore has no shell for queries: use cqlsh, or the console"),
-    (&["dump", "export"], "thriftstore copy --from data:DIR --to sstables:DIR writes SSTables of 3.11"),
+    (&["dump", "unload"], "thriftstore export --from DIR --to DIR writes CSV, JSON or SQL"),
     (&["restore"], "a backup is a data directory: thriftstore serve --data-dir BACKUP; docs/backup.md"),
     (&["verify", "check"], "thriftstore doctor looks for problems; doctor --verify DIR reads every byte"),
 ];

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate, and the crates that it may use.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
     ("base", &[]),
     ("allocator", &["base"]),
     ("config", &["base"]),
@@ -23,10 +23,23 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("server", &["base", "wire", "cql-syntax", "db", "cql", "net"]),
     ("sstable", &["base"]),
     ("web", &["base", "net"]),
-    ("double", &["base", "config", "store", "embedded", "db", "cql", "net", "server", "web"]),
+    ("json-rows", &["base", "db"]),
+    ("double", &["base", "config", "store", "embedded", "db", "cql", "net", "server", "web", "json-rows"]),
     (
         "transfer",
-        &["base", "config", "wire", "cql-syntax", "store", "embedded", "cluster", "db", "cql", "sstable"],
+        &[
+            "base",
+            "config",
+            "wire",
+            "cql-syntax",
+            "store",
+            "embedded",
+            "cluster",
+            "db",
+            "cql",
+            "sstable",
+            "json-rows",
+        ],
     ),
     ("traffic", &["base", "wire", "cql-syntax", "net", "web"]),
     (

@@ -59,7 +59,7 @@ pub use run::{
     prepare_shared, query,
 };
 pub use run_script::{ScriptError, ScriptOutcome, error_text, run_script, run_script_of_operator};
-pub use select::{AccessPath, PathIndex, PathPartitions, Reach};
+pub use select::{AccessPath, PathIndex, PathPartitions, Reach, RowAssembler};
 pub use state::{QueryState, Table, TypesOf};
 pub use stored_row::stored_row;
 pub use system::system_view;

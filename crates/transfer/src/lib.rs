@@ -5,6 +5,7 @@
 //!   endpoint   stores and servers that rows are read from and written to: a data directory, a cluster, a Thrift server
 //!   thrift     clients of Thrift servers
 //!   copy       column families from one endpoint to another, or to SSTables
+//!   export     rows as files that other programs open, and back
 //!   import     the files of old servers: SSTables, commit logs, and the schema that their system tables have
 //! ```
 //!
@@ -20,7 +21,8 @@
 //!                                  progress file: Blog/Books is copied up to the key "austen"
 //! ```
 //!
-//! [`copy::run()`] copies and compares as its [`copy::CopyOptions`] say; [`copy::export()`] writes SSTables.
+//! [`copy::run()`] copies and compares as its [`copy::CopyOptions`] say; [`copy::export()`] writes SSTables, and
+//! [`export::export()`] files for other programs.
 //! [`import::import()`] reads the files of an [`import::Inventory`], and returns an [`import::Summary`] with all that is
 //! lost or in doubt. A [`TransferError`] or an [`import::ImportError`] ends a transfer; finished parts stay. An
 //! [`Interruption`] stops one.
@@ -32,6 +34,7 @@
 pub mod copy;
 pub mod endpoint;
 mod error;
+pub mod export;
 pub mod import;
 mod rows;
 pub mod thrift;

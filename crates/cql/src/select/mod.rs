@@ -24,6 +24,7 @@ mod plan;
 mod reach;
 mod restrictions;
 mod result_rows;
+mod row_assembler;
 mod row_counter;
 mod rows;
 mod selection;
@@ -40,6 +41,7 @@ pub(crate) use filter::present;
 pub(crate) use operands::{BoundValues, Operands};
 pub(crate) use plan::SelectPlan;
 pub use reach::Reach;
+pub use row_assembler::RowAssembler;
 
 #[cfg(test)]
 mod tests;

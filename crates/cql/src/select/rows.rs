@@ -147,6 +147,20 @@ impl<'a> Grouping<'a> {
         Grouping { columns, is_reversed, current: None, statics: keeps_statics.then(|| columns.blank()) }
     }
 
+    /// Goes on with a row and with static cells that an earlier grouping had.
+    pub(super) fn resumed(
+        columns: &'a CellColumns,
+        current: Option<Grouped>,
+        statics: Columns,
+    ) -> Grouping<'a> {
+        Grouping { columns, is_reversed: false, current, statics: Some(statics) }
+    }
+
+    /// Returns the present row and the static cells.
+    pub(super) fn suspend(self) -> (Option<Grouped>, Columns) {
+        (self.current, self.statics.unwrap_or_default())
+    }
+
     /// Adds the next cell. If it begins a new row, returns the completed row before it.
     pub(super) fn push(&mut self, cell: Cell) -> Option<Grouped> {
         let def = &self.columns.def;

@@ -537,7 +537,7 @@ fn seconds_left(cell: &Cell, now_s: i32) -> Option<i32> {
 }
 
 /// Returns the value of a collection or user-defined type that is stored in many cells.
-fn collection(elements: &[(Bytes, Cell)], cql_type: &CqlType) -> Bytes {
+pub(super) fn collection(elements: &[(Bytes, Cell)], cql_type: &CqlType) -> Bytes {
     match cql_type {
         CqlType::Map { .. } => {
             let entries: Vec<(Bytes, Bytes)> =

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::call::{ControlCall, NoBody};
-use super::data::{JsonData, JsonFamily, JsonRow};
 use super::error::{ControlError, ErrorKind};
 use super::json::{Json, Replied};
 use super::operations::Control;
 use crate::limits::CONTROL_BODY_BYTES_MAX;
 use base::schema::CfDef;
+use json_rows::{BytesForm, JsonData, JsonFamily, JsonRow};
 use store::DumpCommand;
 
 /// Bytes that are read at a time.
@@ -48,11 +48,11 @@ impl Control {
             for row in piece.rows {
                 *bytes += row.changes.iter().map(store::weight).sum::<usize>();
                 if rows.last().is_none_or(|(key, _)| *key != row.key) {
-                    let json = JsonRow::new(&row.key);
+                    let json = JsonRow::new(&row.key, BytesForm::Plain);
                     rows.push((row.key, json));
                 }
                 if let Some((_, json)) = rows.last_mut() {
-                    row.changes.into_iter().for_each(|change| json.add(change));
+                    row.changes.into_iter().for_each(|change| json.add(change, BytesForm::Plain));
                 }
             }
             if *bytes > CONTROL_BODY_BYTES_MAX {

@@ -10,7 +10,6 @@ use serde_json::json;
 use super::call::{BodyKind, ControlCall, Input};
 use super::cassandra_cli;
 use super::content::JSON;
-use super::data::{JsonData, LoadTime};
 use super::error::ControlError;
 use super::json::{Json, Replied};
 use super::operations::Control;
@@ -18,6 +17,7 @@ use base::compat::features::ConsistencyLevel;
 use base::model::Mutation;
 use base::util::meter::RequestLimits;
 use db::Database;
+use json_rows::{JsonData, LoadTime, RowOrigin};
 
 const CQL: &str = "text/x-cql";
 const CASSANDRA_CLI: &str = "text/x-cassandra-cli";
@@ -136,7 +136,7 @@ async fn load_cli(database: &Arc<Database>, script: &str) -> Result<LoadReply, C
 }
 
 async fn load_json(database: &Arc<Database>, data: &JsonData) -> Result<LoadReply, ControlError> {
-    let now = LoadTime { micros: database.next_micros(), now_s: database.now_s() };
+    let now = RowOrigin::Written(LoadTime { micros: database.next_micros(), now_s: database.now_s() });
     // Everything is checked before the first row is written.
     let mut mutations = Vec::new();
     for family in &data.column_families {
@@ -148,10 +148,9 @@ async fn load_json(database: &Arc<Database>, data: &JsonData) -> Result<LoadRepl
             ))
         })?;
         for row in &family.rows {
-            let (key, changes) = row.changes(&cf, now).map_err(|error| ControlError {
-                why: format!("{keyspace}.{name}: {}", error.why),
-                ..error
-            })?;
+            let (key, changes) = row
+                .changes(&cf, now)
+                .map_err(|error| ControlError::invalid(format!("{keyspace}.{name}: {error}")))?;
             mutations.push(Mutation::of(key, cf.clone(), changes));
         }
     }

@@ -14,6 +14,7 @@ mod selection;
 pub use export::{Exported, export};
 pub use run::{CopyOptions, Task, copy_families, run};
 pub use selection::Selection;
+pub(crate) use selection::{Pair, SelectedFamilies, prepare, selected_families};
 
 /// Batches that are written concurrently, by default.
 pub const DEFAULT_PARALLEL: u16 = 16;

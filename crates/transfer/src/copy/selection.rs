@@ -22,7 +22,7 @@ pub struct Selection {
 
 /// A column family on both endpoints.
 #[derive(Debug, Clone)]
-pub(super) struct Pair {
+pub(crate) struct Pair {
     pub from: Arc<CfDef>,
     pub to: Arc<CfDef>,
 }
@@ -39,7 +39,7 @@ fn name_of(cf: &CfDef) -> String {
 }
 
 /// The column families of a keyspace to copy.
-pub(super) struct SelectedFamilies {
+pub(crate) struct SelectedFamilies {
     pub keyspace: KeyspaceDef,
     pub families: Vec<Arc<CfDef>>,
 }
@@ -49,7 +49,7 @@ pub(super) struct SelectedFamilies {
 /// # Errors
 ///
 /// If there are none.
-pub(super) fn selected_families(
+pub(crate) fn selected_families(
     from: &Endpoint,
     selection: &Selection,
 ) -> Result<Vec<SelectedFamilies>, TransferError> {
@@ -93,7 +93,7 @@ fn meant(from: &Endpoint, selection: &Selection) -> String {
 }
 
 /// Creates the column families that the target lacks. Returns each column family with its definition on the other endpoint.
-pub(super) async fn prepare(
+pub(crate) async fn prepare(
     from: &Endpoint,
     to: &Endpoint,
     selection: &Selection,

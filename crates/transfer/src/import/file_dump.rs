@@ -16,6 +16,7 @@ use super::merge::{FamilyMerge, open_max};
 use super::read_thread::BatchSender;
 use super::row_batcher::{RowBatcher, first_changes};
 use super::sstable_rows::ReadOptions;
+use super::summary::ReadSummary;
 use super::{FamilyName, ImportError, SstableFile};
 use crate::endpoint::{MergeKey, dump_rank};
 use crate::rows::RingPosition;
@@ -36,23 +37,23 @@ pub(super) struct FileDump {
 }
 
 impl FileDump {
-    /// Sends all rows, until the receiver takes no more.
+    /// Sends all rows, until the receiver takes no more. Returns the counts and the losses of the SSTables.
     ///
     /// # Errors
     ///
     /// At damage, unless it is skipped; if names are not in the order of the comparator.
-    pub(super) fn run(mut self, sender: BatchSender) -> Result<(), ImportError> {
+    pub(super) fn run(mut self, sender: BatchSender) -> Result<ReadSummary, ImportError> {
         let mut batcher = RowBatcher::new(self.cf.clone(), sender);
-        if self.cf.is_counter() {
-            self.send_counters(&mut batcher)?;
+        let read = if self.cf.is_counter() {
+            self.send_counters(&mut batcher)?
         } else {
-            self.send_rows(&mut batcher)?;
-        }
+            self.send_rows(&mut batcher)?
+        };
         batcher.send(None);
-        Ok(())
+        Ok(read)
     }
 
-    fn send_counters(&mut self, batcher: &mut RowBatcher) -> Result<(), ImportError> {
+    fn send_counters(&mut self, batcher: &mut RowBatcher) -> Result<ReadSummary, ImportError> {
         let mut merge = CounterMerge::new(&self.tables, self.log.take(), &self.read, self.cf.clone())?;
         while let Some(RowPiece { key, changes }) = merge.next_row()? {
             let row = FoldedRow::new(&self.cf, &key, changes, Vec::new());
@@ -60,10 +61,10 @@ impl FileDump {
                 break;
             }
         }
-        Ok(())
+        Ok(merge.finish().0)
     }
 
-    fn send_rows(&mut self, batcher: &mut RowBatcher) -> Result<(), ImportError> {
+    fn send_rows(&mut self, batcher: &mut RowBatcher) -> Result<ReadSummary, ImportError> {
         let mut merge = FamilyMerge::new(self.cf.clone(), &self.tables, self.read.clone(), None)?;
         let mut next = merge.next_row()?;
         loop {
@@ -72,12 +73,12 @@ impl FileDump {
             if merge.is_disordered() {
                 let name = FamilyName::of(&self.cf);
                 return Err(ImportError::Nothing(format!(
-                    "{name} cannot be compared: its rows are out of order, or more than {} of its SSTables overlap",
+                    "{name} cannot be read as a whole: its rows are out of order, or more than {} of its SSTables overlap",
                     open_max()
                 )));
             }
             let Some(place) = of_tables.clone().into_iter().chain(of_logs.clone()).min() else {
-                return Ok(());
+                return Ok(merge.finish());
             };
             let logged = self.log.as_ref().filter(|_| of_logs.as_ref() == Some(&place));
             let of_nodes = logged.map(|log| log.take(&place)).unwrap_or_default();
@@ -93,7 +94,7 @@ impl FileDump {
                 None => FoldedRow::new(&self.cf, &place.1, changes, Vec::new()).send_all(batcher),
             };
             if !is_taken {
-                return Ok(());
+                return Ok(merge.finish());
             }
         }
     }
@@ -213,10 +214,10 @@ impl<'a> FoldedRow<'a> {
     }
 }
 
-/// Names a column family in an error.
-pub(super) fn what_differs(name: &FamilyName, of_files: &str, of_target: &str) -> String {
+/// Returns the error of a column family whose files are in several orders, or in another one than the target.
+pub(super) fn what_differs(name: &FamilyName, of_files: &str, other: &str) -> String {
     format!(
-        "{name} cannot be compared: its rows are in the order of {of_files}, and those of the target in the order of \
-         {of_target}"
+        "{name} cannot be read in the order of {other}: its files are in the order of {of_files}; an import reads them in \
+         any order"
     )
 }

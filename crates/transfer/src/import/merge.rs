@@ -385,7 +385,7 @@ impl FamilyMerge {
     pub(super) fn disordered(&self, why: &str) -> ImportError {
         let first = self.of_row.first().map(|at| &self.tables[*at].found.path);
         let path = first.map(|path| path.display().to_string()).unwrap_or_default();
-        ImportError::Nothing(format!("{path}: {why}, so it cannot be compared"))
+        ImportError::Nothing(format!("{path}: {why}, so it cannot be read as a whole"))
     }
 
     /// Sends all rows, until the target takes no more. Now and then, after `every`, a batch has the key of its last row as

@@ -19,7 +19,8 @@
 //!
 //!   run         imports one column family after the other, then the commit logs
 //!   import_target  the target, and what of it is durable        import_progress   the progress file
-//!   verify      compares the files with the target, as a store with them would dump them (`file_dump`, `fold`)
+//!   file_rows   the rows of files as a store with them would dump them (`file_dump`, `fold`), for exports
+//!   verify      compares the files with the target
 //!   summary     what was imported; what is lost (`losses`), and the writes of column families that were not defined (`unfound`)
 //! ```
 //!
@@ -34,6 +35,7 @@ mod counter_row;
 mod counters;
 mod error;
 mod file_dump;
+mod file_rows;
 mod fits;
 mod fold;
 mod import_progress;
@@ -64,6 +66,7 @@ mod verify;
 pub use as_of::{AsOf, ClockShift};
 pub use base::schema::FamilyName;
 pub use error::ImportError;
+pub use file_rows::FileRows;
 pub use fits::misfits;
 pub use import_progress::recorded_parts;
 pub use inventory::Inventory;
@@ -71,6 +74,8 @@ pub use leftovers::LeftOut;
 pub use logged_counts::LoggedCounts;
 pub use losses::{Losses, Lost};
 pub use options::{CHECKPOINT_EVERY, ImportOptions};
+pub(crate) use read_thread::{BatchSender, ReadThread};
+pub(crate) use row_batcher::RowBatcher;
 pub use run::import;
 pub use schema::{Defined, FoundSchema, SchemaSource};
 pub use search::SCHEMA_KEYSPACES;

@@ -14,10 +14,10 @@ pub(super) const PARALLEL: usize = 16;
 const WAITING: usize = 8;
 
 /// Where a reading thread sends its batches. Sending fails once no more are taken.
-pub(super) type BatchSender = mpsc::Sender<RowBatch>;
+pub(crate) type BatchSender = mpsc::Sender<RowBatch>;
 
 /// A thread for blocking work that reads files, and returns an `R` when it has read all.
-pub(super) struct ReadThread<R> {
+pub(crate) struct ReadThread<R> {
     batches: mpsc::Receiver<RowBatch>,
     thread: Option<JoinHandle<Result<R, ImportError>>>,
     read: Option<R>,
@@ -25,7 +25,7 @@ pub(super) struct ReadThread<R> {
 
 impl<R: Send + 'static> ReadThread<R> {
     /// Starts to read. `read` sends the rows, and ends when sending fails.
-    pub(super) fn start(
+    pub(crate) fn start(
         read: impl FnOnce(BatchSender) -> Result<R, ImportError> + Send + 'static,
     ) -> ReadThread<R> {
         let (sender, batches) = mpsc::channel(WAITING);
@@ -38,17 +38,26 @@ impl<R: Send + 'static> ReadThread<R> {
     /// # Errors
     ///
     /// The first error of the thread, the target and `delivered`.
-    pub(super) async fn pump<T: RowTarget>(
+    pub(crate) async fn pump<T: RowTarget>(
         mut self,
         pump: &Pump,
         target: &Arc<T>,
         delivered: impl AsyncFnMut(Delivered<T::Outcome>) -> Result<(), ImportError>,
     ) -> Result<R, ImportError> {
         let moved = pump.run(&mut self, target, delivered).await;
+        let read = self.finish().await;
+        moved.and(read)
+    }
+
+    /// Ends the thread. Returns its result.
+    ///
+    /// # Errors
+    ///
+    /// The error of the thread.
+    pub(crate) async fn finish(mut self) -> Result<R, ImportError> {
         // If no more rows are taken, the thread ends soon.
         self.batches.close();
-        let ended = self.join().await;
-        moved.and(ended)?;
+        self.join().await?;
         self.read.ok_or_else(|| ImportError::Thread("the thread that reads has failed".to_owned()))
     }
 

@@ -18,7 +18,7 @@ pub(super) fn first_changes(deletion: DeletionTime) -> Vec<Change> {
 }
 
 /// Collects the rows of a column family, and sends them in batches.
-pub(super) struct RowBatcher {
+pub(crate) struct RowBatcher {
     cf: Arc<CfDef>,
     rows: Vec<RowPiece>,
     bytes: usize,
@@ -28,12 +28,12 @@ pub(super) struct RowBatcher {
 }
 
 impl RowBatcher {
-    pub(super) fn new(cf: Arc<CfDef>, sender: BatchSender) -> RowBatcher {
+    pub(crate) fn new(cf: Arc<CfDef>, sender: BatchSender) -> RowBatcher {
         RowBatcher { cf, rows: Vec::new(), bytes: 0, sender, is_stopped: false }
     }
 
     /// Begins a row. Returns false if the target takes no more.
-    pub(super) fn begin(&mut self, key: Bytes, deletion: DeletionTime) -> bool {
+    pub(crate) fn begin(&mut self, key: Bytes, deletion: DeletionTime) -> bool {
         self.drop_empty();
         if self.bytes >= BATCH_BYTES {
             self.send(None);
@@ -44,7 +44,7 @@ impl RowBatcher {
     }
 
     /// Adds a change of the row. Returns false if the target takes no more.
-    pub(super) fn add(&mut self, change: Change) -> bool {
+    pub(crate) fn add(&mut self, change: Change) -> bool {
         if self.bytes >= BATCH_BYTES
             && let Some(row) = self.rows.last()
             && row.changes.last().is_none_or(|last| !has_same_name(last, &change))
@@ -69,7 +69,7 @@ impl RowBatcher {
     }
 
     /// Sends the rest, with the place after it. Returns false if the target takes no more.
-    pub(super) fn send(&mut self, place: Option<Bytes>) -> bool {
+    pub(crate) fn send(&mut self, place: Option<Bytes>) -> bool {
         self.drop_empty();
         self.bytes = 0;
         let rows = std::mem::take(&mut self.rows);

@@ -75,7 +75,7 @@ impl FamilySummary {
 
 /// The counts of the data that was read of SSTables, and the losses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct ReadSummary {
+pub(crate) struct ReadSummary {
     pub family: FamilySummary,
     pub losses: Losses,
 }

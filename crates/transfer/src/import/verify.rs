@@ -7,28 +7,24 @@
 //! A cluster cannot be dumped, and may have another partitioner. Each live cell of the files is looked up in it;
 //! cells that only the cluster has are not found.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::as_of::ClockShift;
-use super::file_dump::{FileDump, what_differs};
+use super::file_rows::FileRows;
 use super::import_progress::ImportProgress;
-use super::logged_rows::{FamilyLog, LoggedKind, LoggedRows};
-use super::logs::Logs;
 use super::read_thread::{PARALLEL, ReadThread};
 use super::source_partitioner::order_of_files;
-use super::sstable_rows::ReadOptions;
-use super::{FamilyName, ImportError, ImportOptions, Inventory, SstableFile};
+use super::summary::ReadSummary;
+use super::{FamilyName, ImportError, ImportOptions, Inventory};
 use crate::TransferError;
 use crate::endpoint::{
     CellLookup, DEFAULT_ROWS, DifferenceKind, Differences, DumpReader, Endpoint, LookedUp, StoreWalk,
     compare_dumps,
 };
-use crate::rows::{Counts, Delivered, Meter};
+use crate::rows::Delivered;
 use base::partitioner::PartitionerRef;
 use base::schema::CfDef;
 use base::util::Clock;
-use sstable::named_partitioner;
 
 /// The result of a comparison.
 #[derive(Debug, Default)]
@@ -59,12 +55,9 @@ pub async fn verify(
         Comparison::Cells => order_of_files(inventory, &options.partitioner),
     };
     let shift = shift.map_or_else(|| recorded_shift(options, &to.name, clock.now_s()), Ok)?;
-    let counts = Counts::of_files(inventory.bytes(), 0);
-    let logs = Arc::new(Logs::of(inventory, &to, options, shift)?);
-    let _meter = options.shows_progress.then(|| Meter::start(counts.clone(), true));
-    let read = options.read_options(inventory, shift, &counts);
-    let comparison = FileComparison { to, clock, options, logs, partitioner, read };
-    comparison.all(inventory).await
+    let files = FileRows::in_order(inventory, to.clone(), options, shift, partitioner).await?;
+    let comparison = FileComparison { to, clock, options, files };
+    comparison.all().await
 }
 
 /// The ways to compare a target with files.
@@ -105,27 +98,16 @@ struct FileComparison<'a> {
     to: Arc<Endpoint>,
     clock: Arc<Clock>,
     options: &'a ImportOptions,
-    logs: Arc<Logs>,
-    /// The order of the rows in the files.
-    partitioner: PartitionerRef,
-    read: ReadOptions,
+    files: FileRows<'a>,
 }
 
 impl FileComparison<'_> {
-    async fn all(&self, inventory: &Inventory) -> Result<Verified, ImportError> {
-        let (logs, partitioner) = (&self.logs, &self.partitioner);
-        let counters = LoggedRows::read_all(logs, partitioner.clone(), LoggedKind::Counters).await?;
-        let others = LoggedRows::read_all(logs, partitioner.clone(), LoggedKind::Others).await?;
+    async fn all(&self) -> Result<Verified, ImportError> {
         let mut differences = Differences::default();
         let mut verified = Verified { is_complete: self.to.can_dump(), ..Verified::default() };
-        for (name, cf) in self.families(inventory) {
-            let tables = inventory.families.get(&name).cloned().unwrap_or_default();
-            self.check_order(&name, &tables)?;
-            self.read.counts.set_title(format!("comparing {name}"));
-            let logged = if cf.is_counter() { &counters } else { &others };
-            let log = logged.as_ref().map(|rows| FamilyLog::of(rows, &name));
-            let dump = FileDump { cf: cf.clone(), tables, read: self.read.for_family(Some(&cf)), log };
-            let thread = ReadThread::start(move |sender| dump.run(sender));
+        for (name, cf) in self.files.families() {
+            self.files.set_title(format!("comparing {name}"));
+            let thread = self.files.read(&cf)?;
             verified.compared += match self.to.can_dump() {
                 true => self.compare_dumps(&name, &cf, thread, &mut differences).await?,
                 false => self.look_up(&name, &cf, thread, &mut differences).await?,
@@ -135,45 +117,18 @@ impl FileComparison<'_> {
         Ok(verified)
     }
 
-    /// Returns the column families of the target that files may have, in the order of their names, in which the counters
-    /// of commit logs are read.
-    fn families(&self, inventory: &Inventory) -> Vec<(FamilyName, Arc<CfDef>)> {
-        let mut names: BTreeSet<FamilyName> = inventory.families.keys().cloned().collect();
-        if !self.logs.found().is_empty() {
-            let keyspaces = self.to.keyspaces();
-            let families = keyspaces.iter().flat_map(|keyspace| keyspace.column_families.values());
-            let of_logs = families.map(|cf| FamilyName::of(cf)).filter(|name| inventory.is_selected(name));
-            names.extend(of_logs);
-        }
-        let defined =
-            |name: FamilyName| Some((name.clone(), self.to.column_family(&name.keyspace, &name.name)?));
-        names.into_iter().filter_map(defined).collect()
-    }
-
-    fn check_order(&self, name: &FamilyName, tables: &[SstableFile]) -> Result<(), ImportError> {
-        for table in tables {
-            let named = named_partitioner(&table.descriptor);
-            let own = named.as_ref().unwrap_or(&self.options.partitioner).class_name();
-            if own != self.partitioner.class_name() {
-                let why = what_differs(name, own, self.partitioner.class_name());
-                return Err(TransferError::Schema(why).into());
-            }
-        }
-        Ok(())
-    }
-
     /// Compares the rows that a thread reads from the files with the dump of the target. Returns how many changes the
     /// files have.
     async fn compare_dumps(
         &self,
         name: &FamilyName,
         cf: &Arc<CfDef>,
-        thread: ReadThread<()>,
+        thread: ReadThread<ReadSummary>,
         differences: &mut Differences,
     ) -> Result<u64, ImportError> {
         let walk = StoreWalk::new(self.to.clone(), cf.clone(), None, DEFAULT_ROWS.into());
-        let mut from = DumpReader::new(thread, cf.clone(), self.partitioner.clone());
-        let mut to = DumpReader::new(walk, cf.clone(), self.partitioner.clone());
+        let mut from = DumpReader::new(thread, cf.clone(), self.files.partitioner().clone());
+        let mut to = DumpReader::new(walk, cf.clone(), self.files.partitioner().clone());
         let now_s = self.clock.now_s();
         compare_dumps(&mut from, &mut to, now_s, differences, |_| self.check_interruption(name)).await?;
         Ok(from.take_tally().cells)
@@ -184,7 +139,7 @@ impl FileComparison<'_> {
         &self,
         name: &FamilyName,
         cf: &Arc<CfDef>,
-        thread: ReadThread<()>,
+        thread: ReadThread<ReadSummary>,
         differences: &mut Differences,
     ) -> Result<u64, ImportError> {
         let lookup = CellLookup {

@@ -1,0 +1,100 @@
+//! The sources of an export.
+
+use std::sync::Arc;
+
+use super::ExportOptions;
+use super::table_file::TableFile;
+use crate::TransferError;
+use crate::copy::{SelectedFamilies, selected_families};
+use crate::endpoint::{DEFAULT_ROWS, Endpoint, StoreWalk};
+use crate::import::{FileRows, ImportError, Losses};
+use crate::rows::{Delivered, Pump, Tally, WalkMeter};
+use base::schema::{CfDef, FamilyName};
+
+/// A source of rows.
+pub enum ExportSource<'a> {
+    /// A data directory, a server or a cluster.
+    Endpoint(Arc<Endpoint>),
+    /// The files of old servers.
+    Files(FileRows<'a>),
+}
+
+/// The result of reading a table.
+#[derive(Default)]
+pub(super) struct ReadTable {
+    pub tally: Tally,
+    /// Damage of the files of the table.
+    pub losses: Losses,
+}
+
+impl ExportSource<'_> {
+    /// Returns the name, the same in every run.
+    pub fn name(&self) -> &str {
+        match self {
+            ExportSource::Endpoint(endpoint) => &endpoint.name,
+            ExportSource::Files(files) => files.name(),
+        }
+    }
+
+    /// Returns whether tombstones and expired cells can be read.
+    pub(super) fn has_tombstones(&self) -> bool {
+        match self {
+            ExportSource::Endpoint(endpoint) => endpoint.can_dump(),
+            ExportSource::Files(_) => true,
+        }
+    }
+
+    /// Returns the selected column families, in the order of their names.
+    pub(super) fn selected(&self, options: &ExportOptions) -> Result<Vec<SelectedFamilies>, TransferError> {
+        let (endpoint, files) = match self {
+            ExportSource::Endpoint(endpoint) => (endpoint, None),
+            ExportSource::Files(files) => (files.definitions(), Some(files)),
+        };
+        let mut selected = selected_families(endpoint, &options.selection)?;
+        selected.sort_by(|one, other| one.keyspace.name.cmp(&other.keyspace.name));
+        for SelectedFamilies { families, .. } in &mut selected {
+            families.retain(|cf| !cf.is_index() && files.is_none_or(|files| files.has(&FamilyName::of(cf))));
+            families.sort_by(|one, other| one.name.cmp(&other.name));
+        }
+        selected.retain(|selected| !selected.families.is_empty());
+        Ok(selected)
+    }
+
+    /// Moves the rows of a column family into a file.
+    pub(super) async fn read(
+        &self,
+        cf: &Arc<CfDef>,
+        file: &Arc<TableFile>,
+        title: String,
+        options: &ExportOptions,
+    ) -> Result<ReadTable, ImportError> {
+        // Rows are written in their order.
+        let pump = Pump { parallel: 1, interruption: options.interruption.clone() };
+        match self {
+            ExportSource::Endpoint(endpoint) => {
+                let mut meter = WalkMeter::new(title, endpoint.partitioner.as_ref(), Tally::default());
+                let walk = StoreWalk::new(endpoint.clone(), cf.clone(), None, DEFAULT_ROWS.into());
+                let mut walk = file.limited(walk);
+                let delivered = async |batch: Delivered<()>| {
+                    meter.add(batch.tally, batch.last_key.as_ref());
+                    Ok(())
+                };
+                pump.run(&mut walk, file, delivered).await?;
+                Ok(ReadTable { tally: meter.finish(), losses: Losses::default() })
+            }
+            ExportSource::Files(files) => {
+                files.set_title(title);
+                let mut tally = Tally::default();
+                let mut thread = file.limited(files.read(cf)?);
+                let delivered = async |batch: Delivered<()>| {
+                    tally.add(batch.tally);
+                    Ok(())
+                };
+                let moved = pump.run(&mut thread, file, delivered).await;
+                let read = thread.into_inner().finish().await;
+                moved?;
+                Ok(ReadTable { tally, losses: read?.losses })
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! `thriftstore export`: what other programs read, what an import reads back, and old disks.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
+mod back;
+#[path = "../support/copy/mod.rs"]
+mod copy_support;
+mod data;
+mod formats;
+mod old_disk;
+mod options;
+#[path = "../support/skip.rs"]
+mod skip;
