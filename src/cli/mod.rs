@@ -30,6 +30,7 @@ mod native;
 mod otlp;
 mod ports;
 mod process;
+mod queue;
 mod record;
 mod redact;
 mod redaction;

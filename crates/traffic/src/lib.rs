@@ -47,6 +47,7 @@ pub mod limits;
 mod message;
 mod native_head;
 mod native_message;
+pub mod queue;
 mod readable;
 pub mod record;
 mod recording;
