@@ -26,6 +26,7 @@ mod load_location;
 mod login;
 mod manual;
 mod message;
+mod moving;
 mod native;
 mod otlp;
 mod ports;
@@ -81,6 +82,8 @@ enum Command {
     Copy(copy::CopyArgs),
     /// Import the data directories of old Cassandra servers: 0.4 to 3.11.
     Import(Box<import::ImportArgs>),
+    /// Move an application from an old server to a new one while it runs.
+    Move(moving::MoveArgs),
     /// Back up a data directory, whether a server is running on it or not.
     Backup(backup::BackupArgs),
     /// Record the traffic between clients and a server.
@@ -126,6 +129,7 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Cells(args) => cells::cells(&args, types),
         Command::Copy(args) => copy::copy(&args, types),
         Command::Import(args) => import::import(&args, types),
+        Command::Move(args) => moving::run(&args, types),
         Command::Backup(args) => backup::backup(&args, types),
         Command::Record(args) => record::record(&args),
         Command::Replay(args) => replay::replay(&args),

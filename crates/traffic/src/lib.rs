@@ -42,6 +42,7 @@ mod error;
 mod event;
 mod family_names;
 pub mod file;
+pub mod handover;
 mod json_lines;
 pub mod limits;
 mod message;

@@ -50,7 +50,7 @@ impl Default for Stamps {
 
 impl Stamps {
     /// Returns the stamp of a new connection.
-    pub(super) fn stamp(&self) -> Stamp {
+    pub fn stamp(&self) -> Stamp {
         let (input, requests) = (BytesMut::new(), Requests::Undetected);
         Stamp { statements: Statements { stamps: self.clone(), keyspace: None }, input, requests }
     }
