@@ -17,7 +17,7 @@ use clap::Args;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::plan::Plan;
+use super::plan::MovePlan;
 use base::marshal::timestamp_text;
 use base::util::output::print_line;
 use traffic::handover::{Answering, Handover};
@@ -48,7 +48,7 @@ pub(super) struct SwitchArgs {
 /// The order of a command to the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Order {
+pub(super) enum ProxyOrder {
     /// Let the new server answer.
     Cutover,
     /// Let the old server answer.
@@ -60,7 +60,7 @@ pub(super) enum Order {
 #[derive(Debug, Serialize, Deserialize)]
 struct OrderFile {
     number: i64,
-    order: Order,
+    order: ProxyOrder,
     force: bool,
     patience_s: u64,
 }
@@ -129,7 +129,12 @@ pub(super) fn running(directory: &Path) -> Result<MoveStatus, String> {
 }
 
 /// Gives an order to the proxy, and waits until it is carried out.
-pub(super) fn order(directory: &Path, order: Order, force: bool, patience: Duration) -> Result<(), String> {
+pub(super) fn order(
+    directory: &Path,
+    order: ProxyOrder,
+    force: bool,
+    patience: Duration,
+) -> Result<(), String> {
     running(directory)?;
     let number = now_us();
     write(directory, "order.json", &OrderFile { number, order, force, patience_s: patience.as_secs() })?;
@@ -184,9 +189,9 @@ pub(super) async fn serve(directory: PathBuf, handover: Arc<Handover>) {
 async fn carry_out(handover: &Handover, order: &OrderFile) -> Result<(), String> {
     let patience = Duration::from_secs(order.patience_s);
     let (to, queue) = match order.order {
-        Order::Cutover => (Answering::New, &handover.to_new),
-        Order::Back => (Answering::Old, &handover.to_old),
-        Order::ClearAgain => return handover.to_new.clear_again().map_err(|error| error.to_string()),
+        ProxyOrder::Cutover => (Answering::New, &handover.to_new),
+        ProxyOrder::Back => (Answering::Old, &handover.to_old),
+        ProxyOrder::ClearAgain => return handover.to_new.clear_again().map_err(|error| error.to_string()),
     };
     let again = queue.status().again;
     if let (Some(table), false) = (again.first(), order.force) {
@@ -201,25 +206,27 @@ async fn carry_out(handover: &Handover, order: &OrderFile) -> Result<(), String>
 }
 
 /// `move cutover` and `move back`.
-pub(super) fn switch(args: &SwitchArgs, to: Order) -> Result<(), String> {
+pub(super) fn switch(args: &SwitchArgs, to: ProxyOrder) -> Result<(), String> {
     let directory = &args.directory;
-    if to == Order::Cutover && !has_done(directory, "verified") && !args.force {
+    if to == ProxyOrder::Cutover && !has_done(directory, "verified") && !args.force {
         return Err(format!(
             "the servers were not compared: run `thriftstore move verify {}` first, or use --force",
             directory.display()
         ));
     }
-    let [old, new] = Plan::read(directory)?.addresses()?;
-    let next = if to == Order::Cutover { new } else { old };
+    let [old, new] = MovePlan::read(directory)?.addresses()?;
+    let next = if to == ProxyOrder::Cutover { new } else { old };
     if let Err(error) = TcpStream::connect(&next.address) {
         return Err(format!("cannot connect to {}, which would answer: {error}", next.address));
     }
     order(directory, to, args.force, Duration::from_secs(args.patience))?;
     match to {
-        Order::Cutover => {
+        ProxyOrder::Cutover => {
             print_line!("the new server answers; the old one gets the writes, for the way back")
         }
-        Order::Back | Order::ClearAgain => print_line!("the old server answers; the new one gets the writes"),
+        ProxyOrder::Back | ProxyOrder::ClearAgain => {
+            print_line!("the old server answers; the new one gets the writes")
+        }
     }
     Ok(())
 }

@@ -26,11 +26,11 @@ use base::marshal::Types;
 #[derive(Debug, Args)]
 pub(super) struct MoveArgs {
     #[command(subcommand)]
-    step: Step,
+    step: MoveStep,
 }
 
 #[derive(Debug, Subcommand)]
-enum Step {
+enum MoveStep {
     /// Read both servers, say what will not move, and write the plan.
     Plan(plan::PlanArgs),
     /// Create the schema at the new server, and serve clients by the old one; both get the writes. Runs until SIGTERM.
@@ -58,13 +58,13 @@ struct DirectoryArg {
 
 pub(super) fn run(args: &MoveArgs, types: &Types) -> Result<(), String> {
     match &args.step {
-        Step::Plan(args) => plan::plan(args, types),
-        Step::Start(args) => start::start(args, types),
-        Step::Backfill(args) => steps::backfill(args, types),
-        Step::Verify(args) => steps::verify(args, types),
-        Step::Status(args) => control::status(&args.directory),
-        Step::Cutover(args) => control::switch(args, control::Order::Cutover),
-        Step::Back(args) => control::switch(args, control::Order::Back),
-        Step::Finish(args) => control::finish(&args.directory),
+        MoveStep::Plan(args) => plan::plan(args, types),
+        MoveStep::Start(args) => start::start(args, types),
+        MoveStep::Backfill(args) => steps::backfill(args, types),
+        MoveStep::Verify(args) => steps::verify(args, types),
+        MoveStep::Status(args) => control::status(&args.directory),
+        MoveStep::Cutover(args) => control::switch(args, control::ProxyOrder::Cutover),
+        MoveStep::Back(args) => control::switch(args, control::ProxyOrder::Back),
+        MoveStep::Finish(args) => control::finish(&args.directory),
     }
 }

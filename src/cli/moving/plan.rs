@@ -39,7 +39,7 @@ pub(super) struct PlanArgs {
 
 /// The plan of a move, as its file has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Plan {
+pub(super) struct MovePlan {
     format: u32,
     /// The old server, as `--from` names it.
     pub from: String,
@@ -56,14 +56,14 @@ pub(super) struct Servers {
     pub clock: Arc<Clock>,
 }
 
-impl Plan {
+impl MovePlan {
     /// Reads the plan of a directory.
-    pub(super) fn read(directory: &Path) -> Result<Plan, String> {
+    pub(super) fn read(directory: &Path) -> Result<MovePlan, String> {
         let path = directory.join("plan.json");
         let json = fs::read(&path).map_err(|error| {
             format!("cannot read {}: {error}; `thriftstore move plan` writes it", path.display())
         })?;
-        let plan: Plan = serde_json::from_slice(&json)
+        let plan: MovePlan = serde_json::from_slice(&json)
             .map_err(|error| format!("{} is not a plan: {error}", path.display()))?;
         if plan.format != FORMAT {
             return Err(format!(
@@ -125,7 +125,7 @@ pub(super) fn plan(args: &PlanArgs, types: &Types) -> Result<(), String> {
     if thrift(&args.from)?.address == to.address {
         return Err(format!("{} is both the old and the new server", to.address));
     }
-    let plan = Plan {
+    let plan = MovePlan {
         format: FORMAT,
         from: given(&args.from)?,
         from_cql: args.from_cql.clone(),

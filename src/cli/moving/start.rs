@@ -9,12 +9,12 @@ use clap::Args;
 use super::super::process::{self, StopSignals};
 use super::super::queue::{self, QueueLimitArgs};
 use super::control;
-use super::plan::Plan;
+use super::plan::MovePlan;
 use base::marshal::Types;
 use base::util::limits::RECORDER_CONNECTIONS_MAX;
 use base::util::output::print_line;
 use net::{Admission, ConnectionLimits, Listener, Shutdown};
-use traffic::handover::{Handover, HandoverPort, Side};
+use traffic::handover::{Handover, HandoverPort, HandoverSide};
 use traffic::queue::{Capture, SenderOptions, WriteQueue};
 use traffic::record::Upstream;
 use traffic::replay::CandidateServer;
@@ -47,7 +47,7 @@ pub(super) fn start(args: &StartArgs, types: &Types) -> Result<(), String> {
 }
 
 async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
-    let plan = Plan::read(&args.directory)?;
+    let plan = MovePlan::read(&args.directory)?;
     if control::is_finished(&args.directory) {
         return Err("the move is finished: clients connect to the new server itself".to_owned());
     }
@@ -71,10 +71,10 @@ async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
     };
     let admission = Admission::limited(shutdown.signal().ok_or("the proxy is stopping")?, limits);
     let captures = [Capture::new(handover.to_new.clone()), Capture::new(handover.to_old.clone())];
-    let sides = |old: &str, new: &str| -> Result<[Side; 2], String> {
+    let sides = |old: &str, new: &str| -> Result<[HandoverSide; 2], String> {
         let side = |address: &str, capture: &Capture| {
             let upstream = Upstream::new(address, None).map_err(|error| error.to_string())?;
-            Ok::<_, String>(Side { upstream, capture: capture.clone() })
+            Ok::<_, String>(HandoverSide { upstream, capture: capture.clone() })
         };
         Ok([side(old, &captures[0])?, side(new, &captures[1])?])
     };
@@ -96,7 +96,7 @@ async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
     flushed.into_iter().collect::<Result<(), _>>().map_err(|error| error.to_string())
 }
 
-fn native_addresses(args: &StartArgs, plan: &Plan) -> Result<Option<[String; 2]>, String> {
+fn native_addresses(args: &StartArgs, plan: &MovePlan) -> Result<Option<[String; 2]>, String> {
     match (&args.listen_cql, &plan.from_cql, &plan.to_cql) {
         (None, _, _) => Ok(None),
         (Some(_), Some(from), Some(to)) => Ok(Some([from.clone(), to.clone()])),
@@ -114,7 +114,7 @@ fn open(args: &StartArgs) -> Result<Handover, String> {
 }
 
 /// Creates the schema at the new server, once.
-async fn create_schema(plan: &Plan, types: &Types, directory: &Path) -> Result<(), String> {
+async fn create_schema(plan: &MovePlan, types: &Types, directory: &Path) -> Result<(), String> {
     let done = directory.join("schema-created");
     if done.exists() {
         return Ok(());

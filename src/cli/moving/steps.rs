@@ -8,7 +8,7 @@ use clap::Args;
 use super::super::copy::{rate, stop_at_signals};
 use super::super::data;
 use super::control;
-use super::plan::Plan;
+use super::plan::MovePlan;
 use base::marshal::Types;
 use base::util::output::print_line;
 use traffic::handover::Answering;
@@ -54,14 +54,14 @@ pub(super) fn verify(args: &VerifyArgs, types: &Types) -> Result<(), String> {
     let options = CopyOptions { task: Task::Verify, repair_after, ..CopyOptions::default() };
     run(&args.step, types, options)?;
     // Every table was compared, so the tables of the queue are, too.
-    control::order(&args.step.directory, control::Order::ClearAgain, false, Duration::from_secs(10))?;
+    control::order(&args.step.directory, control::ProxyOrder::ClearAgain, false, Duration::from_secs(10))?;
     control::note(&args.step.directory, "verified")?;
     print_line!("both servers have the same data");
     Ok(())
 }
 
 fn run(args: &StepArgs, types: &Types, options: CopyOptions) -> Result<(), String> {
-    let plan = Plan::read(&args.directory)?;
+    let plan = MovePlan::read(&args.directory)?;
     let status = control::running(&args.directory)?;
     if status.answering != Answering::Old {
         return Err("the new server answers already: its rows are newer than those of the old one".to_owned());

@@ -18,7 +18,7 @@ pub enum Answering {
 
 /// Lets connections through to the server that answers; while it is closed they wait.
 #[derive(Debug)]
-pub struct Gate {
+pub struct HandoverGate {
     /// `None` while it is closed.
     state: watch::Sender<Option<Answering>>,
     /// Each pass has a clone.
@@ -33,10 +33,10 @@ pub(super) struct GatePass {
     _pass: Arc<()>,
 }
 
-impl Gate {
+impl HandoverGate {
     /// Creates an open gate.
-    pub fn new(answering: Answering) -> Gate {
-        Gate { state: watch::Sender::new(Some(answering)), passes: Arc::new(()) }
+    pub fn new(answering: Answering) -> HandoverGate {
+        HandoverGate { state: watch::Sender::new(Some(answering)), passes: Arc::new(()) }
     }
 
     /// Waits until the gate is open.
@@ -93,7 +93,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_closed_gate_lets_connections_wait() {
-        let gate = Arc::new(Gate::new(Answering::Old));
+        let gate = Arc::new(HandoverGate::new(Answering::Old));
         let mut pass = gate.enter().await;
         assert_eq!(pass.answering, Answering::Old);
         gate.close();

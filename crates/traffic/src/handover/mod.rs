@@ -14,6 +14,6 @@ mod gate;
 mod port;
 mod switch;
 
-pub use gate::{Answering, Gate};
-pub use port::{HandoverPort, Side};
+pub use gate::{Answering, HandoverGate};
+pub use port::{HandoverPort, HandoverSide};
 pub use switch::{Handover, HandoverState};

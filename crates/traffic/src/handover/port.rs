@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::gate::{Answering, Gate, GatePass};
+use super::gate::{Answering, GatePass, HandoverGate};
 use crate::queue::{Capture, CapturedTap};
 use crate::record::{Observers, Stamps, Upstream, relay};
 use net::{Client, ConnectionEnd, ConnectionHandler, Conversation};
@@ -14,7 +14,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// A server, and the capture of the writes that it answers.
 #[derive(Clone)]
-pub struct Side {
+pub struct HandoverSide {
     /// The server.
     pub upstream: Upstream,
     /// Queues writes for the other server.
@@ -24,22 +24,22 @@ pub struct Side {
 /// Connects each client of a port to the server that answers.
 #[derive(Clone)]
 pub struct HandoverPort {
-    gate: Arc<Gate>,
-    old: Side,
-    new: Side,
+    gate: Arc<HandoverGate>,
+    old: HandoverSide,
+    new: HandoverSide,
     stamps: Stamps,
     last_connection: Arc<AtomicU64>,
 }
 
 impl HandoverPort {
     /// Creates a port.
-    pub fn new(gate: Arc<Gate>, old: Side, new: Side) -> HandoverPort {
+    pub fn new(gate: Arc<HandoverGate>, old: HandoverSide, new: HandoverSide) -> HandoverPort {
         HandoverPort { gate, old, new, stamps: Stamps::default(), last_connection: Arc::default() }
     }
 
     /// Returns a port with other servers that shares the gate and the clock.
     #[must_use]
-    pub fn with_sides(&self, old: Side, new: Side) -> HandoverPort {
+    pub fn with_sides(&self, old: HandoverSide, new: HandoverSide) -> HandoverPort {
         HandoverPort { old, new, ..self.clone() }
     }
 }

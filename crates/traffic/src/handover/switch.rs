@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::gate::{Answering, Gate};
+use super::gate::{Answering, HandoverGate};
 use crate::queue::WriteQueue;
 
 /// The time for which connections may take to end when the gate closes.
@@ -25,7 +25,7 @@ pub struct HandoverState {
 #[derive(Debug)]
 pub struct Handover {
     /// The gate of all ports.
-    pub gate: Arc<Gate>,
+    pub gate: Arc<HandoverGate>,
     /// Writes that the old server has answered.
     pub to_new: Arc<WriteQueue>,
     /// Writes that the new server has answered.
@@ -47,7 +47,12 @@ impl Handover {
             }
             Err(error) => return Err(error),
         };
-        Ok(Handover { gate: Arc::new(Gate::new(found.answering)), to_new, to_old, state: state.to_owned() })
+        Ok(Handover {
+            gate: Arc::new(HandoverGate::new(found.answering)),
+            to_new,
+            to_old,
+            state: state.to_owned(),
+        })
     }
 
     /// Returns the server that answers; while the gate is closed, the one that answered last.

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::super::call::{Call, CallEffect, Conversation, PreparedTexts, Request};
 use super::again::AgainReason;
 use super::failure::QueueError;
-use super::outcome::{Outcome, outcome_of};
+use super::outcome::{WriteOutcome, outcome_of};
 use super::queued_write::QueuedWrite;
 use super::rule::ResendRule;
 use super::write_queue::WriteQueue;
@@ -111,7 +111,7 @@ impl CaptureState {
             EventKind::Reply { call, message } => self.reply(capture, connection, call, &message),
             EventKind::Closed { .. } => {
                 let Some(closed) = self.connections.remove(&connection) else { return Ok(()) };
-                let lost = Outcome::Failed("the connection was lost".to_owned());
+                let lost = WriteOutcome::Failed("the connection was lost".to_owned());
                 let mut open: Vec<_> = closed.open.iter().collect();
                 open.sort_by_key(|(number, _)| **number);
                 open.into_iter().try_for_each(|(_, (call, at_us))| {
@@ -141,7 +141,7 @@ impl CaptureState {
             CallEffect::Read => Ok(()),
             CallEffect::Write if call.is_oneway() => {
                 let Some(known) = self.connections.get(&connection) else { return Ok(()) };
-                self.finish(capture, &known.conversation, &call, at_us, &Outcome::Applied)
+                self.finish(capture, &known.conversation, &call, at_us, &WriteOutcome::Applied)
             }
             CallEffect::Write | CallEffect::Session => {
                 known.open.insert(number, (call, at_us));
@@ -161,7 +161,7 @@ impl CaptureState {
         let Some((call, at_us)) = known.open.remove(&number) else { return Ok(()) };
         let outcome = match known.conversation.reply(&call, message, &mut self.prepared) {
             Ok(answer) => outcome_of(&call.method, &answer),
-            Err(error) => Outcome::Failed(error.to_string()),
+            Err(error) => WriteOutcome::Failed(error.to_string()),
         };
         let Some(known) = self.connections.get(&connection) else { return Ok(()) };
         self.finish(capture, &known.conversation, &call, at_us, &outcome)
@@ -174,9 +174,9 @@ impl CaptureState {
         conversation: &Conversation,
         call: &Call,
         at_us: i64,
-        outcome: &Outcome,
+        outcome: &WriteOutcome,
     ) -> Result<(), QueueError> {
-        if !call.is_write() || matches!(outcome, Outcome::Refused(_)) {
+        if !call.is_write() || matches!(outcome, WriteOutcome::Refused(_)) {
             return Ok(());
         }
         let table = table_of(call);
@@ -185,7 +185,7 @@ impl CaptureState {
         match (rule, outcome) {
             (ResendRule::Never, _) if call.is_conditional() => return again(AgainReason::Conditional),
             (ResendRule::Never, _) => return again(AgainReason::NotSendable),
-            (ResendRule::Once, outcome) if *outcome != Outcome::Applied => {
+            (ResendRule::Once, outcome) if *outcome != WriteOutcome::Applied => {
                 return again(AgainReason::UnknownOutcome);
             }
             _ => {}

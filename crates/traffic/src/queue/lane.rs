@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::super::call::{Answer, NativeFrame, NativeReply, NativeRequest, QUERY, ReplyContent, method_of};
-use super::outcome::{Outcome, outcome_of};
+use super::outcome::{WriteOutcome, outcome_of};
 use super::queued_write::QueuedWrite;
 use crate::replay::{CandidateServer, Wire};
 use crate::value::Fields;
@@ -145,7 +145,7 @@ impl Lane {
         &mut self,
         writes: &[&QueuedWrite],
         consistency: Option<ConsistencyLevel>,
-    ) -> Result<Vec<Outcome>, String> {
+    ) -> Result<Vec<WriteOutcome>, String> {
         let mut messages = Vec::with_capacity(writes.len());
         let mut methods = Vec::with_capacity(writes.len());
         for (at, write) in writes.iter().enumerate() {
@@ -160,13 +160,13 @@ impl Lane {
         let replies = self.exchange(&messages).await?;
         let outcomes = replies.into_iter().zip(methods).map(|(reply, method)| {
             // A call without a reply.
-            let Some(reply) = reply else { return Outcome::Applied };
+            let Some(reply) = reply else { return WriteOutcome::Applied };
             let answer = match self.key.version {
                 Some(_) => NativeReply::read(&reply).map(Answer::Native),
                 None => ThriftMessage::read(&reply).map(Answer::Thrift).map_err(Into::into),
             };
             answer.map_or_else(
-                |error| Outcome::Failed(error.to_string()),
+                |error| WriteOutcome::Failed(error.to_string()),
                 |answer| outcome_of(&method, &answer),
             )
         });
@@ -245,12 +245,13 @@ impl Lane {
     }
 }
 
-fn refusal(outcome: Outcome) -> Result<(), String> {
+fn refusal(outcome: WriteOutcome) -> Result<(), String> {
     match outcome {
-        Outcome::Applied => Ok(()),
-        Outcome::Refused(why) | Outcome::Failed(why) | Outcome::TimedOut(why) | Outcome::Unavailable(why) => {
-            Err(why)
-        }
+        WriteOutcome::Applied => Ok(()),
+        WriteOutcome::Refused(why)
+        | WriteOutcome::Failed(why)
+        | WriteOutcome::TimedOut(why)
+        | WriteOutcome::Unavailable(why) => Err(why),
     }
 }
 

@@ -7,7 +7,7 @@ use wire::thrift::interface::exception_name;
 
 /// The outcome of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum WriteOutcome {
     /// It is applied.
     Applied,
     /// It is certainly not applied, and will not be: the request is invalid, or its condition does not hold.
@@ -21,10 +21,10 @@ pub(super) enum Outcome {
 }
 
 /// Returns the outcome of a call.
-pub(super) fn outcome_of(method: &str, answer: &Answer) -> Outcome {
+pub(super) fn outcome_of(method: &str, answer: &Answer) -> WriteOutcome {
     match answer {
         Answer::Thrift(reply) if reply.kind == MessageKind::Exception => {
-            Outcome::Failed(text_in(&reply.fields).unwrap_or_else(|| "TApplicationException".to_owned()))
+            WriteOutcome::Failed(text_in(&reply.fields).unwrap_or_else(|| "TApplicationException".to_owned()))
         }
         Answer::Thrift(reply) => of_result(method, &reply.fields),
         Answer::Native(reply) => match &reply.content {
@@ -34,23 +34,23 @@ pub(super) fn outcome_of(method: &str, answer: &Answer) -> Outcome {
                 let value = rows.rows.first().and_then(|row| row.first()).and_then(Option::as_ref);
                 match (applied, value) {
                     (Some(_), Some(value)) if value[..] == [0] => not_applied(),
-                    _ => Outcome::Applied,
+                    _ => WriteOutcome::Applied,
                 }
             }
-            _ => Outcome::Applied,
+            _ => WriteOutcome::Applied,
         },
     }
 }
 
-fn not_applied() -> Outcome {
-    Outcome::Refused("the condition does not hold".to_owned())
+fn not_applied() -> WriteOutcome {
+    WriteOutcome::Refused("the condition does not hold".to_owned())
 }
 
-fn of_result(method: &str, fields: &Fields) -> Outcome {
+fn of_result(method: &str, fields: &Fields) -> WriteOutcome {
     let Some((id, exception)) = fields.iter().find(|(id, _)| **id != 0) else {
         let is_refused =
             method == "cas" && fields.get(&0).and_then(|result| result.get(1)) == Some(&Value::Bool(false));
-        return if is_refused { not_applied() } else { Outcome::Applied };
+        return if is_refused { not_applied() } else { WriteOutcome::Applied };
     };
     let name = exception_name(method.as_bytes(), *id).unwrap_or_else(|| "an exception".to_owned());
     let why = match exception {
@@ -59,9 +59,9 @@ fn of_result(method: &str, fields: &Fields) -> Outcome {
     };
     let text = why.map_or_else(|| name.clone(), |why| format!("{name}: {why}"));
     match &name[..] {
-        "UnavailableException" => Outcome::Unavailable(text),
-        "TimedOutException" => Outcome::TimedOut(text),
-        _ => Outcome::Refused(text),
+        "UnavailableException" => WriteOutcome::Unavailable(text),
+        "TimedOutException" => WriteOutcome::TimedOut(text),
+        _ => WriteOutcome::Refused(text),
     }
 }
 
@@ -70,16 +70,16 @@ fn text_in(fields: &Fields) -> Option<String> {
 }
 
 /// Returns the outcome of an error of the native protocol, by its code.
-fn of_code(code: u32, text: &str) -> Outcome {
+fn of_code(code: u32, text: &str) -> WriteOutcome {
     let text = text.to_owned();
     match code {
         // UNAVAILABLE, OVERLOADED, IS_BOOTSTRAPPING.
-        0x1000..=0x1002 => Outcome::Unavailable(text),
+        0x1000..=0x1002 => WriteOutcome::Unavailable(text),
         // WRITE_TIMEOUT.
-        0x1100 => Outcome::TimedOut(text),
+        0x1100 => WriteOutcome::TimedOut(text),
         // SERVER_ERROR, and failures of replicas.
-        0x0000 | 0x1003..=0x1fff => Outcome::Failed(text),
-        _ => Outcome::Refused(text),
+        0x0000 | 0x1003..=0x1fff => WriteOutcome::Failed(text),
+        _ => WriteOutcome::Refused(text),
     }
 }
 
@@ -89,7 +89,7 @@ mod tests {
     use crate::ThriftMessage;
     use crate::value::fields_from_json;
 
-    fn outcome(method: &'static str, kind: MessageKind, fields: &str) -> Outcome {
+    fn outcome(method: &'static str, kind: MessageKind, fields: &str) -> WriteOutcome {
         let fields = fields_from_json(&serde_json::from_str(fields).unwrap()).unwrap();
         outcome_of(method, &Answer::Thrift(ThriftMessage { name: method.into(), kind, seqid: 1, fields }))
     }
@@ -97,22 +97,25 @@ mod tests {
     #[test]
     fn exceptions_have_outcomes() {
         let of = |method, fields| outcome(method, MessageKind::Reply, fields);
-        assert_eq!(of("insert", "{}"), Outcome::Applied);
+        assert_eq!(of("insert", "{}"), WriteOutcome::Applied);
         let refused = of("insert", r#"{"1": {"s": {"1": {"t": "no"}}}}"#);
-        assert_eq!(refused, Outcome::Refused("InvalidRequestException: no".to_owned()));
+        assert_eq!(refused, WriteOutcome::Refused("InvalidRequestException: no".to_owned()));
         assert_eq!(
             of("insert", r#"{"2": {"s": {}}}"#),
-            Outcome::Unavailable("UnavailableException".to_owned())
+            WriteOutcome::Unavailable("UnavailableException".to_owned())
         );
-        assert_eq!(of("insert", r#"{"3": {"s": {}}}"#), Outcome::TimedOut("TimedOutException".to_owned()));
+        assert_eq!(
+            of("insert", r#"{"3": {"s": {}}}"#),
+            WriteOutcome::TimedOut("TimedOutException".to_owned())
+        );
         let failed =
             outcome("insert", MessageKind::Exception, r#"{"1": {"t": "Internal error"}, "2": {"i": 6}}"#);
-        assert_eq!(failed, Outcome::Failed("Internal error".to_owned()));
-        assert_eq!(of("cas", r#"{"0": {"s": {"1": {"b": true}}}}"#), Outcome::Applied);
-        assert!(matches!(of("cas", r#"{"0": {"s": {"1": {"b": false}}}}"#), Outcome::Refused(_)));
-        assert_eq!(of_code(0x1100, "t"), Outcome::TimedOut("t".to_owned()));
-        assert_eq!(of_code(0x1001, "t"), Outcome::Unavailable("t".to_owned()));
-        assert_eq!(of_code(0x2200, "t"), Outcome::Refused("t".to_owned()));
-        assert_eq!(of_code(0, "t"), Outcome::Failed("t".to_owned()));
+        assert_eq!(failed, WriteOutcome::Failed("Internal error".to_owned()));
+        assert_eq!(of("cas", r#"{"0": {"s": {"1": {"b": true}}}}"#), WriteOutcome::Applied);
+        assert!(matches!(of("cas", r#"{"0": {"s": {"1": {"b": false}}}}"#), WriteOutcome::Refused(_)));
+        assert_eq!(of_code(0x1100, "t"), WriteOutcome::TimedOut("t".to_owned()));
+        assert_eq!(of_code(0x1001, "t"), WriteOutcome::Unavailable("t".to_owned()));
+        assert_eq!(of_code(0x2200, "t"), WriteOutcome::Refused("t".to_owned()));
+        assert_eq!(of_code(0, "t"), WriteOutcome::Failed("t".to_owned()));
     }
 }

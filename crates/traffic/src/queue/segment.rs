@@ -35,7 +35,7 @@ const READ_BYTES: usize = 256 * 1024;
 
 /// A file of a queue.
 #[derive(Debug)]
-pub(super) struct Segment {
+pub(super) struct QueueFile {
     pub path: PathBuf,
     file: File,
     /// The number of the first write.
@@ -55,9 +55,9 @@ pub(super) struct StoredWrite {
     pub next_at: u64,
 }
 
-impl Segment {
+impl QueueFile {
     /// Creates the file for the writes from `first` on.
-    pub(super) fn create(directory: &Path, first: u64) -> Result<Segment, QueueError> {
+    pub(super) fn create(directory: &Path, first: u64) -> Result<QueueFile, QueueError> {
         let path = directory.join(format!("{first:020}.queue"));
         let failed = |why| QueueError::io(&path, why);
         let mut file =
@@ -68,12 +68,12 @@ impl Segment {
         head.put_u64(first);
         head.put_u32(crc32fast::hash(&head));
         file.write_all(&head).map_err(failed)?;
-        Ok(Segment { path, file, first, end: first, bytes: HEAD_BYTES })
+        Ok(QueueFile { path, file, first, end: first, bytes: HEAD_BYTES })
     }
 
     /// Opens a file, and checks all of its records. Of the last file of a queue, a record that is cut off is removed.
     /// `None` if the file has no complete head: then no write was in it.
-    pub(super) fn open(path: &Path, is_last: bool) -> Result<Option<Segment>, QueueError> {
+    pub(super) fn open(path: &Path, is_last: bool) -> Result<Option<QueueFile>, QueueError> {
         let failed = |why| QueueError::io(path, why);
         let file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
@@ -83,7 +83,7 @@ impl Segment {
         let mut head = [0; 24];
         file.read_exact_at(&mut head, 0).map_err(failed)?;
         let first = head_of(path, &head)?;
-        let mut segment = Segment { path: path.to_owned(), file, first, end: first, bytes: length };
+        let mut segment = QueueFile { path: path.to_owned(), file, first, end: first, bytes: length };
         let (mut at, mut number) = (HEAD_BYTES, first);
         while at < length {
             let writes = segment.read(at, number, usize::MAX)?;
@@ -219,11 +219,11 @@ mod tests {
     #[test]
     fn writes_are_read_again_and_a_cut_one_is_removed() {
         let directory = tempfile::tempdir().unwrap();
-        let mut segment = Segment::create(directory.path(), 5).unwrap();
+        let mut segment = QueueFile::create(directory.path(), 5).unwrap();
         let lengths = [0, 10, READ_BYTES * 2, 3];
         lengths.iter().for_each(|length| segment.append(&write(*length)).unwrap());
         let path = segment.path.clone();
-        let reopened = Segment::open(&path, false).unwrap().unwrap();
+        let reopened = QueueFile::open(&path, false).unwrap().unwrap();
         assert_eq!((reopened.first, reopened.end, reopened.bytes), (5, 9, segment.bytes));
         let (mut at, mut found) = (HEAD_BYTES, Vec::new());
         while let Some(stored) = reopened.read(at, 5 + found.len() as u64, 1).unwrap().pop() {
@@ -233,24 +233,24 @@ mod tests {
         assert_eq!(found, lengths);
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
-        assert!(Segment::open(&path, false).unwrap_err().to_string().contains("a record is cut off"));
-        assert_eq!(Segment::open(&path, true).unwrap().unwrap().end, 8);
-        assert_eq!(Segment::open(&path, false).unwrap().unwrap().end, 8, "it was removed");
+        assert!(QueueFile::open(&path, false).unwrap_err().to_string().contains("a record is cut off"));
+        assert_eq!(QueueFile::open(&path, true).unwrap().unwrap().end, 8);
+        assert_eq!(QueueFile::open(&path, false).unwrap().unwrap().end, 8, "it was removed");
         std::fs::write(&path, &whole[..10]).unwrap();
-        assert!(Segment::open(&path, true).unwrap().is_none());
+        assert!(QueueFile::open(&path, true).unwrap().is_none());
     }
 
     #[test]
     fn damage_is_an_error() {
         let directory = tempfile::tempdir().unwrap();
-        let mut segment = Segment::create(directory.path(), 0).unwrap();
+        let mut segment = QueueFile::create(directory.path(), 0).unwrap();
         (0..3).for_each(|_| segment.append(&write(8)).unwrap());
         let whole = std::fs::read(&segment.path).unwrap();
         for at in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x40;
             std::fs::write(&segment.path, &damaged).unwrap();
-            let opened = Segment::open(&segment.path, false);
+            let opened = QueueFile::open(&segment.path, false);
             assert!(opened.is_err(), "{at}");
         }
     }

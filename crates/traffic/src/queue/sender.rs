@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::again::AgainReason;
 use super::failure::QueueError;
 use super::lane::{Lane, LaneKey};
-use super::outcome::Outcome;
+use super::outcome::WriteOutcome;
 use super::rule::ResendRule;
 use super::segment::StoredWrite;
 use super::write_queue::WriteQueue;
@@ -108,21 +108,21 @@ impl QueueSender {
         }
         let Some(lane) = self.lanes.get_mut(&key) else { return Ok(Ok(())) };
         let mut sent = lane.send(&[&stored.write], self.options.consistency).await;
-        let outcome = sent.as_mut().map(|outcomes| outcomes.pop().unwrap_or(Outcome::Applied));
+        let outcome = sent.as_mut().map(|outcomes| outcomes.pop().unwrap_or(WriteOutcome::Applied));
         match outcome {
-            Ok(Outcome::Applied) => self.queue.acknowledge(stored).map(Ok),
-            Ok(Outcome::Refused(why) | Outcome::Failed(why)) => {
+            Ok(WriteOutcome::Applied) => self.queue.acknowledge(stored).map(Ok),
+            Ok(WriteOutcome::Refused(why) | WriteOutcome::Failed(why)) => {
                 self.settle(stored, AgainReason::Refused, &why).map(Ok)
             }
-            Ok(Outcome::Unavailable(why)) => {
+            Ok(WriteOutcome::Unavailable(why)) => {
                 if is_once {
                     self.queue.begin(None)?;
                 }
                 Ok(Err(why))
             }
-            Ok(Outcome::TimedOut(why)) if !is_once => Ok(Err(why)),
+            Ok(WriteOutcome::TimedOut(why)) if !is_once => Ok(Err(why)),
             Err(why) if !is_once => Ok(Err(why.clone())),
-            Ok(Outcome::TimedOut(_)) => self.settle(stored, AgainReason::UnknownOutcome, "").map(Ok),
+            Ok(WriteOutcome::TimedOut(_)) => self.settle(stored, AgainReason::UnknownOutcome, "").map(Ok),
             Err(_) => {
                 self.lanes.clear();
                 self.settle(stored, AgainReason::UnknownOutcome, "").map(Ok)
@@ -132,12 +132,12 @@ impl QueueSender {
 
     /// Sends writes with timestamps: any of them may be sent twice, and in any order.
     async fn deliver_together(&mut self, writes: &[StoredWrite]) -> Result<Result<(), String>, QueueError> {
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; writes.len()];
+        let mut outcomes: Vec<Option<WriteOutcome>> = vec![None; writes.len()];
         let mut groups: Vec<(LaneKey, Vec<usize>)> = Vec::new();
         for (at, stored) in writes.iter().enumerate() {
             let Some(key) = self.key_of(stored) else {
                 let why = "it cannot be sent: no address of the native protocol was given";
-                outcomes[at] = Some(Outcome::Refused(why.to_owned()));
+                outcomes[at] = Some(WriteOutcome::Refused(why.to_owned()));
                 continue;
             };
             match groups.iter_mut().find(|(known, _)| *known == key) {
@@ -169,12 +169,12 @@ impl QueueSender {
         let mut last = None;
         for (stored, outcome) in writes.iter().zip(outcomes) {
             match outcome {
-                Some(Outcome::Applied) => {}
-                Some(Outcome::Refused(why) | Outcome::Failed(why)) => {
+                Some(WriteOutcome::Applied) => {}
+                Some(WriteOutcome::Refused(why) | WriteOutcome::Failed(why)) => {
                     let StoredWrite { write, .. } = stored;
                     self.queue.add_again(&write.table, AgainReason::Refused, &why, write.at_us)?;
                 }
-                Some(Outcome::TimedOut(why) | Outcome::Unavailable(why)) => {
+                Some(WriteOutcome::TimedOut(why) | WriteOutcome::Unavailable(why)) => {
                     trouble.get_or_insert(why);
                     break;
                 }

@@ -13,7 +13,7 @@ use super::again::{AgainList, AgainReason, QueueTable};
 use super::failure::QueueError;
 use super::position::{Position, PositionFile};
 use super::queued_write::QueuedWrite;
-use super::segment::{HEAD_BYTES, Segment, StoredWrite};
+use super::segment::{HEAD_BYTES, QueueFile, StoredWrite};
 use crate::record::now_us;
 
 /// A file of a queue in bytes, at which the next one begins: files are removed as a whole.
@@ -42,7 +42,7 @@ pub struct WriteQueue {
 #[derive(Debug)]
 struct QueueState {
     /// The last one is written; the first one has the next write to send, unless all are sent.
-    segments: VecDeque<Segment>,
+    segments: VecDeque<QueueFile>,
     position: Position,
     position_file: PositionFile,
     /// Where the first write that is not acknowledged is in the first segment.
@@ -97,11 +97,11 @@ impl WriteQueue {
         let mut segments = VecDeque::new();
         let paths = segment_paths(directory).map_err(failed)?;
         for (at, path) in paths.iter().enumerate() {
-            let Some(segment) = Segment::open(path, at + 1 == paths.len())? else {
+            let Some(segment) = QueueFile::open(path, at + 1 == paths.len())? else {
                 fs::remove_file(path).map_err(|why| QueueError::io(path, why))?;
                 continue;
             };
-            let expected = segments.back().map_or(segment.first, |before: &Segment| before.end);
+            let expected = segments.back().map_or(segment.first, |before: &QueueFile| before.end);
             if segment.first != expected {
                 return Err(QueueError::damaged(path, 0, "the file before it is missing"));
             }
@@ -113,7 +113,7 @@ impl WriteQueue {
                     return Err(QueueError::damaged(&first.path, 0, "the next write to send is in no file"));
                 }
             }
-            _ => segments.push_back(Segment::create(directory, position.acknowledged)?),
+            _ => segments.push_back(QueueFile::create(directory, position.acknowledged)?),
         }
         position.begun = position.begun.filter(|begun| *begun == position.acknowledged);
         let mut state = QueueState {
@@ -147,7 +147,7 @@ impl WriteQueue {
         let is_full = state.segments.back().is_none_or(|segment| segment.bytes >= SEGMENT_BYTES);
         if is_full {
             let next = state.end();
-            let segment = Segment::create(&self.directory, next)?;
+            let segment = QueueFile::create(&self.directory, next)?;
             state.segments.push_back(segment);
             // The file before may have no write that is not sent.
             state.remove_sent()?;

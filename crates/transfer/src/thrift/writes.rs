@@ -12,7 +12,7 @@ use base::model::{Cell, CellKind, Change, DeletionTime, Mutation, RangeTombstone
 use base::schema::CfDef;
 
 /// The changes of one row: a Mutation each, by column family.
-struct RowChanges {
+struct BatchedRow {
     key: Bytes,
     families: Vec<(String, Vec<ThriftValue>)>,
 }
@@ -44,12 +44,12 @@ fn keyspace_of(mutations: &[Mutation]) -> Option<&str> {
 }
 
 /// Groups the changes by row: a key must be in the map of a call only once, and a wide row has several pieces.
-fn rows_of(mutations: &[Mutation], now_s: i32) -> Vec<RowChanges> {
-    let mut rows: Vec<RowChanges> = Vec::with_capacity(mutations.len());
+fn rows_of(mutations: &[Mutation], now_s: i32) -> Vec<BatchedRow> {
+    let mut rows: Vec<BatchedRow> = Vec::with_capacity(mutations.len());
     for mutation in mutations {
         // The pieces of a row follow each other.
         if rows.last().is_none_or(|last| last.key != mutation.key) {
-            rows.push(RowChanges { key: mutation.key.clone(), families: Vec::new() });
+            rows.push(BatchedRow { key: mutation.key.clone(), families: Vec::new() });
         }
         let Some(row) = rows.last_mut() else { continue };
         for family in &mutation.families {
