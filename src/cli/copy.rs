@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -18,7 +19,7 @@ use config::Config;
 use embedded::inspect;
 use transfer::copy::{CopyOptions, DEFAULT_PARALLEL, Selection, Task};
 use transfer::endpoint::{DEFAULT_ROWS, Endpoint, Location, OpenOptions};
-use transfer::{Interruption, TransferError, copy, endpoint};
+use transfer::{Interruption, RateLimit, TransferError, copy, endpoint};
 
 #[derive(Debug, Args)]
 pub(super) struct CopyArgs {
@@ -27,8 +28,8 @@ pub(super) struct CopyArgs {
     /// configuration's
     #[arg(long, value_name = "WHERE")]
     from: Location,
-    /// The target: `data:DIRECTORY`, which is created if it does not exist, `cluster:HOST:PORT,HOST:PORT`, or
-    /// `sstables:DIRECTORY` for SSTables that Cassandra 3.11, 4 and 5 load
+    /// The target: `data:DIRECTORY`, which is created if it does not exist, `thrift:HOST:PORT` for a running server,
+    /// `cluster:HOST:PORT,HOST:PORT`, or `sstables:DIRECTORY` for SSTables that Cassandra 3.11, 4 and 5 load
     #[arg(long, value_name = "WHERE")]
     to: Location,
     /// The configuration of both sides: its column families and, for a data directory, its Partitioner [default: as for
@@ -62,17 +63,39 @@ pub(super) struct CopyArgs {
     /// Copy nothing, only compare both sides
     #[arg(long, conflicts_with = "verify")]
     verify_only: bool,
+    /// Look at each difference again, and repair in the target what still differs: by the timestamps, and counters by their
+    /// totals. The source is right: the target loses what the source does not have
+    #[arg(long)]
+    repair: bool,
+    /// The pause before differences are looked at again, in seconds: writes to both sides must have arrived within it
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, requires = "repair", value_parser = clap::value_parser!(u64).range(..=3600))]
+    repair_after: u64,
     /// Maximum number of rows of a page from a Thrift server or a cluster; fewer if rows are large
     #[arg(long, value_name = "N", default_value_t = DEFAULT_ROWS, value_parser = clap::value_parser!(u16).range(2..=10_000))]
     rows_at_a_time: u16,
     /// Pieces of about 128 KiB that are written or looked up concurrently
     #[arg(long, value_name = "N", default_value_t = DEFAULT_PARALLEL, value_parser = clap::value_parser!(u16).range(1..=256))]
     parallel: u16,
+    /// Read at most so many megabytes per second from the source, such as 0.5 or 20; comparing, from each side [default: no
+    /// limit]
+    #[arg(long, value_name = "MB", value_parser = rate)]
+    rate: Option<f64>,
+}
+
+/// Bytes of the unit of `--rate`.
+const MB: f64 = 1_000_000.0;
+
+pub(super) fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
+    rate.map(|rate| rate * MB).ok_or_else(|| format!("{text:?} is not a number of megabytes above 0"))
 }
 
 pub(super) fn copy(args: &CopyArgs, types: &Types) -> Result<(), String> {
     if args.from.to_string() == args.to.to_string() {
         return Err(format!("{} is both the source and the target", args.from));
+    }
+    if args.repair && !args.verify && !args.verify_only {
+        return Err("--repair repairs what a comparison finds: add --verify or --verify-only".to_owned());
     }
     if matches!(args.to, Location::Sstables(_))
         && (args.verify || args.verify_only || args.progress_file.is_some())
@@ -143,6 +166,8 @@ async fn copy_between(
         progress_file: args.progress_file.clone(),
         rows_at_a_time: args.rows_at_a_time.into(),
         parallel: args.parallel.into(),
+        repair_after: args.repair.then(|| Duration::from_secs(args.repair_after)),
+        rate: RateLimit(args.rate),
         interruption,
     };
     let message = |error: TransferError| error.to_string();

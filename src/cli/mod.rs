@@ -29,11 +29,13 @@ mod load_location;
 mod login;
 mod manual;
 mod message;
+mod moving;
 mod native;
 mod old_files;
 mod otlp;
 mod ports;
 mod process;
+mod queue;
 mod record;
 mod redact;
 mod redaction;
@@ -86,6 +88,8 @@ enum Command {
     Import(Box<import::ImportArgs>),
     /// Export rows as CSV, JSON or SQL: of an old disk, a data directory, a server or a cluster.
     Export(Box<export::ExportArgs>),
+    /// Move an application from an old server to a new one while it runs.
+    Move(moving::MoveArgs),
     /// Back up a data directory, whether a server is running on it or not.
     Backup(backup::BackupArgs),
     /// Record the traffic between clients and a server.
@@ -132,6 +136,7 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Copy(args) => copy::copy(&args, types),
         Command::Import(args) => import::import(&args, types),
         Command::Export(args) => export::export(&args, types),
+        Command::Move(args) => moving::run(&args, types),
         Command::Backup(args) => backup::backup(&args, types),
         Command::Record(args) => record::record(&args),
         Command::Replay(args) => replay::replay(&args),

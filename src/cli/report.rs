@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use base::util::output::{print_line, print_text};
-use traffic::report::{DifferenceKind, Report};
+use traffic::report::{DifferenceKind, Report, Summary};
 
 /// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -37,7 +37,15 @@ impl ReportArgs {
     /// If the file cannot be written, if the report has differences of `--fail-on`, or if writes are missing from the
     /// candidate.
     pub(super) fn write(&self, report: &Report) -> Result<(), String> {
-        let summary = report.summary();
+        self.write_summary(&report.summary(), report)
+    }
+
+    /// Writes a summary of the report.
+    ///
+    /// # Errors
+    ///
+    /// As [`ReportArgs::write`].
+    pub(super) fn write_summary(&self, summary: &Summary, report: &Report) -> Result<(), String> {
         let written = match self.form {
             ReportForm::Text => summary.text(),
             ReportForm::Json => summary.json(),
@@ -52,7 +60,7 @@ impl ReportArgs {
                 print_line!("\nThe report is in {}", file.display());
             }
         }
-        let headline = || summary.verdict.headline(&summary);
+        let headline = || summary.verdict.headline(summary);
         match self.fail_on {
             Some(kind) if report.has_differences(kind) => Err(format!("{} (--fail-on {kind})", headline())),
             // Equal answers prove nothing if the candidate lacks data.

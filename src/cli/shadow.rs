@@ -9,11 +9,13 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
 use super::http_port::HttpPort;
 use super::process::{self, StopSignals};
+use super::queue::{self, QueueArgs};
 use super::report::ReportArgs;
 use super::tls::TlsArgs;
 use base::util::limits::{RECORDER_CONNECTIONS_MAX, SHADOW_QUEUE_BYTES_MAX};
 use base::util::output::print_line;
 use net::{Admission, ConnectionLimits, Listener, Shutdown};
+use traffic::queue::{Capture, SenderOptions};
 use traffic::record::{Proxy, Stamps, TapQueue, Upstream, Upstreams};
 use traffic::replay::CandidateServer;
 use traffic::report::{Report, ReportSubject, RunKind};
@@ -69,6 +71,8 @@ pub(super) struct ShadowArgs {
     #[arg(long, value_name = "NAME", requires = "http")]
     http_host: Vec<String>,
     #[command(flatten)]
+    queue: QueueArgs,
+    #[command(flatten)]
     tls: TlsArgs,
     #[command(flatten)]
     report: ReportArgs,
@@ -102,7 +106,8 @@ async fn serve(args: &ShadowArgs) -> Result<(), String> {
     let listeners: Vec<Listener> = args.listen.iter().map(bind).collect::<Result<_, _>>()?;
     let shutdown = Shutdown::new();
     let signal = || shutdown.signal().ok_or("the shadow is stopping");
-    let state = ShadowState::new(Report::new(subject(args)));
+    let writes = args.queue.open()?;
+    let state = ShadowState::new(Report::new(subject(args)), writes.clone());
     serve_page(args, &state, Admission::for_status(signal()?))?;
     let queue = TapQueue::new(SHADOW_QUEUE_BYTES_MAX);
     let shadow = start(args, &queue, &state)?;
@@ -113,10 +118,15 @@ async fn serve(args: &ShadowArgs) -> Result<(), String> {
         ..ConnectionLimits::default()
     };
     let admission = Admission::limited(signal()?, limits).with_encryption(encryption);
-    let proxy = match args.server_timestamps {
-        true => Proxy::new(queue),
-        false => Proxy::new(queue).with_stamps(Stamps::default()),
-    };
+    let mut proxy = Proxy::new(queue);
+    if !args.server_timestamps {
+        proxy = proxy.with_stamps(Stamps::default());
+    }
+    if let Some(writes) = &writes {
+        proxy = proxy.with_capture(Capture::new(writes.clone()));
+        let (server, timeout) = (candidate(args), Duration::from_millis(args.timeout_ms));
+        queue::send(writes.clone(), SenderOptions { server, timeout, consistency: args.queue.consistency() });
+    }
     for (listener, primary) in listeners.into_iter().zip(primaries) {
         print_line!("listening for clients on {}, answered by {}", listener.address, primary.address);
         listener.start(proxy.to(Upstreams::only(primary)), admission.clone());
@@ -132,7 +142,11 @@ async fn serve(args: &ShadowArgs) -> Result<(), String> {
         tracing::warn!("the last calls are not compared: the candidate has not answered them in time");
         state.abandon_rest();
     }
-    args.report.write(&state.report)
+    if let Some(writes) = &writes {
+        queue::drain(writes, LAST_CALLS_TIMEOUT).await;
+        writes.flush().map_err(|error| error.to_string())?;
+    }
+    args.report.write_summary(&state.summary(), &state.report)
 }
 
 fn subject(args: &ShadowArgs) -> ReportSubject {
@@ -148,11 +162,18 @@ fn subject(args: &ShadowArgs) -> ReportSubject {
     }
 }
 
+fn candidate(args: &ShadowArgs) -> CandidateServer {
+    CandidateServer { thrift: args.candidate.clone(), native: args.candidate_cql.clone() }
+}
+
 fn start(args: &ShadowArgs, queue: &TapQueue, state: &Arc<ShadowState>) -> Result<Shadow, String> {
-    let plan =
-        ShadowPlan { share: args.share, only: args.only, timeout: Duration::from_millis(args.timeout_ms) };
-    let candidate = CandidateServer { thrift: args.candidate.clone(), native: args.candidate_cql.clone() };
-    let started = Shadow::start(queue.clone(), candidate, &plan, state.clone());
+    let plan = ShadowPlan {
+        share: args.share,
+        only: args.only,
+        has_queue: state.queue.is_some(),
+        timeout: Duration::from_millis(args.timeout_ms),
+    };
+    let started = Shadow::start(queue.clone(), candidate(args), &plan, state.clone());
     started.map_err(|error| format!("cannot start the shadow: {error}"))
 }
 

@@ -12,6 +12,7 @@ mod control;
 mod copy;
 #[path = "../support/copy/mod.rs"]
 mod copy_support;
+mod copy_to_server;
 mod cql;
 mod cql_tools;
 mod doctor;

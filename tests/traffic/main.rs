@@ -4,6 +4,8 @@ mod attacks;
 mod by_keyspace;
 mod falsifier;
 mod judge;
+mod moving;
+mod queue;
 mod record;
 mod recorder;
 mod redact;

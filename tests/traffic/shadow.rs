@@ -29,11 +29,11 @@ fn server() -> Server {
 }
 
 /// A running shadow. Dropping it kills the process.
-struct Shadow {
+pub struct Shadow {
     child: Child,
     output: BufReader<std::process::ChildStdout>,
     page: SocketAddr,
-    address: SocketAddr,
+    pub address: SocketAddr,
 }
 
 impl Drop for Shadow {
@@ -44,9 +44,14 @@ impl Drop for Shadow {
 }
 
 impl Shadow {
-    fn start(primary: SocketAddr, candidate: SocketAddr, more: &[&str]) -> Shadow {
+    pub fn start(primary: SocketAddr, candidate: SocketAddr, more: &[&str]) -> Shadow {
+        Shadow::start_at("127.0.0.1:0", primary, candidate, more)
+    }
+
+    /// Starts a shadow whose clients connect to this address.
+    pub fn start_at(listen: &str, primary: SocketAddr, candidate: SocketAddr, more: &[&str]) -> Shadow {
         let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
-        command.args(["shadow", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--http-host", "shadow"]);
+        command.args(["shadow", "--listen", listen, "--http", "127.0.0.1:0", "--http-host", "shadow"]);
         command.args(["--primary", &primary.to_string(), "--candidate", &candidate.to_string()]);
         command.args(more).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
@@ -66,7 +71,7 @@ impl Shadow {
     }
 
     /// Returns the status line and the body of a reply of the HTTP port.
-    fn get(&self, path: &str) -> (String, String) {
+    pub fn get(&self, path: &str) -> (String, String) {
         self.get_as("shadow", path)
     }
 
@@ -98,7 +103,7 @@ impl Shadow {
     }
 
     /// Stops the shadow, and returns whether it succeeded, and what it printed.
-    fn stop(mut self) -> (bool, String) {
+    pub fn stop(mut self) -> (bool, String) {
         let pid = Pid::from_child(&self.child);
         kill_process(pid, Signal::TERM).unwrap();
         let mut printed = String::new();

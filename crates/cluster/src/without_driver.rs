@@ -32,6 +32,14 @@ impl ClusterLink {
         match *self {}
     }
 
+    /// Returns whether the contact point is a thriftstore.
+    ///
+    /// # Errors
+    /// None, as there is no connection.
+    pub async fn is_thriftstore(&self) -> Result<bool, StoreError> {
+        match *self {}
+    }
+
     /// Opens the store of the cluster.
     ///
     /// # Errors

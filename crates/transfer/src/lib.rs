@@ -40,4 +40,4 @@ mod rows;
 pub mod thrift;
 
 pub use error::TransferError;
-pub use rows::Interruption;
+pub use rows::{Interruption, RateLimit};

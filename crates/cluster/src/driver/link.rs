@@ -267,6 +267,14 @@ impl Link {
         Ok(String::from_utf8_lossy(&first(rows).unwrap_or_default()).into_owned())
     }
 
+    /// Returns whether the contact point is a thriftstore: it derives the id of its host from its address, as a UUID of
+    /// version 3, and nodes of Cassandra have random ids of version 4.
+    pub async fn is_thriftstore(&self) -> Result<bool, StoreError> {
+        let rows = self.ask("SELECT host_id FROM system.local", DriverValues::default()).await?;
+        let id = first(rows).and_then(|id| uuid::Uuid::from_slice(&id).ok());
+        Ok(id.is_some_and(|id| id.get_version() == Some(uuid::Version::Md5)))
+    }
+
     /// Logs a warning if a node has a release with a defect that requests of gateways meet: in Cassandra 5.0.5 a scan for keys
     /// fails if a range of a flushed row was deleted (IllegalStateException in SSTableScanner).
     pub(super) async fn warn_of_release(&self) -> Result<(), StoreError> {

@@ -41,6 +41,8 @@ pub struct NativeRequest {
     pub timestamp: Option<i64>,
     /// Where the timestamp is, or would be. `None` if the request cannot have one.
     timestamp_place: Option<TimestampPlace>,
+    /// The position in the body of the consistency level, in two bytes. `None` if the request has none.
+    consistency_at: Option<usize>,
 }
 
 /// The place of the timestamp of a request.
@@ -51,6 +53,9 @@ struct TimestampPlace {
     /// The position of the timestamp.
     at: usize,
 }
+
+/// The opcode of QUERY.
+pub(crate) const QUERY: u8 = 0x07;
 
 /// The kind of a batch that updates counters.
 const COUNTER_BATCH: u8 = 2;
@@ -112,6 +117,7 @@ impl NativeRequest {
             paging_state: None,
             timestamp: None,
             timestamp_place: None,
+            consistency_at: None,
             frame,
         };
         let mut body = Body::of(&request.frame);
@@ -148,6 +154,7 @@ impl NativeRequest {
             return self.read_parameters(id, body);
         }
         let values = body.values(false)?;
+        self.consistency_at = Some(body.position());
         self.statements.push(NativeStatement { text: id, values });
         Ok(())
     }
@@ -155,6 +162,7 @@ impl NativeRequest {
     /// Reads the parameters of a statement up to its timestamp. The rest is not decoded.
     fn read_parameters(&mut self, text: StatementText, body: &mut Body) -> Result<(), CallError> {
         let version = self.frame.version;
+        self.consistency_at = Some(body.position());
         body.reader.u16()?;
         let flags = if version == ProtocolVersion::V1 { 0 } else { body.flags(version)? };
         let flags_end = body.position();
@@ -196,6 +204,7 @@ impl NativeRequest {
             let values = body.values(false)?;
             self.statements.push(NativeStatement { text, values });
         }
+        self.consistency_at = Some(body.position());
         body.reader.u16()?;
         if kind == COUNTER_BATCH || self.frame.version < ProtocolVersion::V3 {
             return Ok(());
@@ -216,6 +225,47 @@ impl NativeRequest {
         // The flags of timestamps are in the last byte, whether flags have one byte or four.
         *body.get_mut(flag_at)? |= 0x20;
         Some(NativeFrame { body: body.freeze(), ..self.frame.clone() })
+    }
+
+    /// Returns the frame with another consistency level; `None` if the request has none.
+    pub fn with_consistency(&self, code: u16) -> Option<NativeFrame> {
+        let at = self.consistency_at?;
+        let mut body = BytesMut::from(&self.frame.body[..]);
+        body.get_mut(at..at + 2)?.copy_from_slice(&code.to_be_bytes());
+        Some(NativeFrame { body: body.freeze(), ..self.frame.clone() })
+    }
+
+    /// Returns a frame that has the texts of prepared statements instead of their ids: QUERY and BATCH bind values, too.
+    /// `None` if a text is unknown, or for version 1, in which only EXECUTE binds values.
+    pub fn unprepared<'t>(&self, text_of: impl Fn(&Bytes) -> Option<&'t str>) -> Option<NativeFrame> {
+        const KIND_BYTES: usize = 1;
+        let ids: Vec<&HandlePart> = self.prepared_ids().collect();
+        if ids.is_empty() {
+            return Some(self.frame.clone());
+        }
+        if self.frame.version == ProtocolVersion::V1 {
+            return None;
+        }
+        let is_batch = self.code == RequestCode::Batch;
+        let (mut body, mut at) = (BytesMut::new(), 0);
+        for id in ids {
+            let text = text_of(&id.bytes)?;
+            // Each statement of a batch has a kind: 0 is a text.
+            let start = if is_batch { id.range.start.checked_sub(KIND_BYTES)? } else { id.range.start };
+            body.put_slice(self.frame.body.get(at..start)?);
+            if is_batch {
+                body.put_u8(0);
+            }
+            body.put_u32(u32::try_from(text.len()).ok()?);
+            body.put_slice(text.as_bytes());
+            at = id.range.end;
+        }
+        if let (false, Some(result)) = (is_batch, &self.result_id) {
+            at = result.range.end;
+        }
+        body.put_slice(self.frame.body.get(at..)?);
+        let opcode = if is_batch { self.frame.opcode } else { QUERY };
+        Some(NativeFrame { opcode, body: body.freeze(), ..self.frame.clone() })
     }
 
     /// Returns the ids of the prepared statements that the request executes.
@@ -332,6 +382,24 @@ mod tests {
         let with = read(5, 0).with_timestamp(5).unwrap();
         assert!(with.body.ends_with(b"\0\x01\0\0\0\xa0\0\0\0\0\0\0\0\x05\0\x02ks"), "{:?}", with.body);
         assert_eq!(read(5, 2).with_timestamp(5), None, "counters");
+    }
+
+    #[test]
+    fn prepared_statements_are_written_as_texts() {
+        let text_of = |id: &Bytes| (id == "id").then_some("UPDATE 1");
+        let execute = b"\0\x02id\0\x01r\0\x01\0\0\0\x01\0\x01\0\0\0\x01v";
+        let request = NativeRequest::read(&frame(5, 0x0a, execute)).unwrap();
+        let query = NativeRequest::read(&request.unprepared(text_of).unwrap().write()).unwrap();
+        assert_eq!((query.code, query.statements[0].text()), (RequestCode::Query, Some("UPDATE 1")));
+        assert_eq!(query.statements[0].values, request.statements[0].values);
+        assert_eq!(query.with_consistency(4).unwrap().body[12..14], [0, 4]);
+        assert!(request.unprepared(|_| None).is_none());
+        let batch = b"\0\0\x02\0\0\0\0\x08UPDATE 2\0\0\x01\0\x02id\0\x01\0\0\0\x01v\0\x01\0";
+        let request = NativeRequest::read(&frame(4, 0x0d, batch)).unwrap();
+        let texts = NativeRequest::read(&request.unprepared(text_of).unwrap().write()).unwrap();
+        let found: Vec<_> = texts.statements.iter().map(NativeStatement::text).collect();
+        assert_eq!(found, [Some("UPDATE 2"), Some("UPDATE 1")]);
+        assert_eq!(texts.statements[1].values, [BoundValue::Value("v".into())]);
     }
 
     #[test]

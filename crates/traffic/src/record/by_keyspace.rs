@@ -20,7 +20,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::queue::Tap;
-use super::relay::relay;
+use super::relay::{Observers, relay};
 use super::upstream::{ServerStream, Upstream, UpstreamError};
 use crate::call::{Call, Conversation, PreparedTexts, StatementWords};
 use crate::limits::RECORDED_MESSAGE_BYTES_MAX;
@@ -95,7 +95,7 @@ pub(super) async fn route(
         tap.pass(Side::Client, &first, &mut 0);
         server.write_all(&first).await?;
         server.flush().await?;
-        return Ok(relay(client, server, tap, None).await?);
+        return Ok(relay(client, server, Observers { tap: Some(tap), captured: None }, None).await?);
     };
     let mut taps = Taps { tap, lost_of_client: 0, lost_of_server: 0 };
     let client = MessageStream {

@@ -29,6 +29,6 @@ pub use decoder::Decoder;
 pub use proxy::{Proxy, ProxyPort};
 pub use queue::{Chunk, ChunkKind, PendingChunks, Tap, TapQueue, now_us};
 pub use recorder::{Recorder, RecorderSummary};
-pub use relay::relay;
+pub use relay::{Observers, relay};
 pub use stamp::Stamps;
 pub use upstream::{ServerStream, Upstream, UpstreamError};

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::by_keyspace::{RouteError, Upstreams, route};
 use super::queue::TapQueue;
-use super::relay::relay;
+use super::relay::{Observers, relay};
 use super::stamp::Stamps;
+use crate::queue::Capture;
 use net::{Client, ConnectionEnd, ConnectionHandler, Conversation};
 
 /// Makes the handlers of all ports of a recorder, which share its queue and the numbers of connections.
@@ -15,6 +16,7 @@ pub struct Proxy {
     queue: TapQueue,
     last_connection: Arc<AtomicU64>,
     stamps: Option<Stamps>,
+    capture: Option<Capture>,
 }
 
 /// Connects each client of a port to its server.
@@ -27,13 +29,19 @@ pub struct ProxyPort {
 impl Proxy {
     /// Creates the handlers of a recorder that reads this queue.
     pub fn new(queue: TapQueue) -> Proxy {
-        Proxy { queue, last_connection: Arc::default(), stamps: None }
+        Proxy { queue, last_connection: Arc::default(), stamps: None, capture: None }
     }
 
     /// Gives writes of CQL without a timestamp one.
     #[must_use]
     pub fn with_stamps(self, stamps: Stamps) -> Proxy {
         Proxy { stamps: Some(stamps), ..self }
+    }
+
+    /// Queues the writes of clients before they get the replies.
+    #[must_use]
+    pub fn with_capture(self, capture: Capture) -> Proxy {
+        Proxy { capture: Some(capture), ..self }
     }
 
     /// Returns the handler of a port whose clients are connected to these servers.
@@ -53,18 +61,18 @@ impl ProxyPort {
         let Client { stream, peer, mut place, mut shutdown, .. } = client;
         place.prove();
         let usual = &self.upstreams.usual;
-        let open = || {
-            let connection = self.proxy.last_connection.fetch_add(1, Ordering::Relaxed) + 1;
-            self.proxy.queue.open(connection, peer, &usual.address)
-        };
+        let connection = self.proxy.last_connection.fetch_add(1, Ordering::Relaxed) + 1;
+        let open = || self.proxy.queue.open(connection, peer, &usual.address);
         let passing = async {
             if !self.upstreams.by_keyspace.is_empty() {
                 return route(stream, &self.upstreams, open()).await.map_err(ended);
             }
             let server = usual.connect().await.map_err(|error| ConnectionEnd::Closed(error.into()))?;
-            relay(stream, server, open(), self.proxy.stamps.as_ref().map(Stamps::stamp))
-                .await
-                .map_err(ConnectionEnd::Lost)
+            let capture = self.proxy.capture.as_ref();
+            let captured = capture.map(|capture| capture.tap(connection, peer, usual.address.clone()));
+            let observers = Observers { tap: Some(open()), captured: captured.map(Arc::new) };
+            let stamp = self.proxy.stamps.as_ref().map(Stamps::stamp);
+            relay(stream, server, observers, stamp).await.map_err(ConnectionEnd::Lost)
         };
         tokio::select! {
             ended = passing => ended,

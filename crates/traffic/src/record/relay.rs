@@ -1,19 +1,29 @@
 //! Passes bytes between a client and a server, unchanged and at once; with a stamp, writes of CQL get timestamps.
 
 use std::io;
+use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::queue::Tap;
 use super::stamp::RequestStamp;
 use crate::Side;
+use crate::queue::CapturedTap;
 
 /// Bytes that are read at a time: first, and once a read has filled the buffer. Most connections have small messages.
 const BUFFER_BYTES: usize = 8 * 1024;
 const LARGE_BUFFER_BYTES: usize = 64 * 1024;
 
-/// Passes the bytes of both sides until both have ended, or one is lost. Each side's bytes are tapped before they are
-/// passed on, so the tap sees a request before its reply. A `stamp` changes what the client has sent before that.
+/// The observers of a connection. They see bytes before those are passed on, so a request before its reply.
+pub struct Observers {
+    /// Copies the bytes for a recorder.
+    pub tap: Option<Tap>,
+    /// Puts writes into a queue before their replies are passed on.
+    pub captured: Option<Arc<CapturedTap>>,
+}
+
+/// Passes the bytes of both sides until both have ended, or one is lost. Each side's bytes are observed before they are
+/// passed on. A `stamp` changes what the client has sent before that.
 ///
 /// # Errors
 ///
@@ -21,7 +31,7 @@ const LARGE_BUFFER_BYTES: usize = 64 * 1024;
 pub async fn relay(
     client: impl AsyncRead + AsyncWrite,
     server: impl AsyncRead + AsyncWrite,
-    tap: Tap,
+    observers: Observers,
     stamp: Option<RequestStamp>,
 ) -> io::Result<()> {
     let (mut client_reads, mut client_writes) = tokio::io::split(client);
@@ -29,8 +39,10 @@ pub async fn relay(
     let (mut lost_of_client, mut lost_of_server) = (0, 0);
     let mut first_end = None;
     let outcome = {
-        let from_client = Passage { tap: &tap, side: Side::Client, lost: &mut lost_of_client, stamp };
-        let from_server = Passage { tap: &tap, side: Side::Server, lost: &mut lost_of_server, stamp: None };
+        let (lost, side) = (&mut lost_of_client, Side::Client);
+        let from_client = Passage { observers: &observers, side, lost, stamp };
+        let (lost, side) = (&mut lost_of_server, Side::Server);
+        let from_server = Passage { observers: &observers, side, lost, stamp: None };
         let requests = from_client.pass(&mut client_reads, &mut server_writes);
         let replies = from_server.pass(&mut server_reads, &mut client_writes);
         tokio::pin!(requests, replies);
@@ -47,13 +59,15 @@ pub async fn relay(
         }
     };
     let by = first_end.unwrap_or(Side::Client);
-    tap.close(by, [(Side::Client, lost_of_client), (Side::Server, lost_of_server)]);
+    if let Some(tap) = observers.tap {
+        tap.close(by, [(Side::Client, lost_of_client), (Side::Server, lost_of_server)]);
+    }
     outcome
 }
 
 /// One direction of a connection.
 struct Passage<'a> {
-    tap: &'a Tap,
+    observers: &'a Observers,
     side: Side,
     lost: &'a mut u64,
     stamp: Option<RequestStamp>,
@@ -75,7 +89,12 @@ impl Passage<'_> {
             });
             let bytes = stamped.as_deref().unwrap_or(&buffer[..count]);
             if !bytes.is_empty() {
-                self.tap.pass(self.side, bytes, self.lost);
+                if let Some(captured) = &self.observers.captured {
+                    captured.pass(self.side, bytes).map_err(io::Error::other)?;
+                }
+                if let Some(tap) = &self.observers.tap {
+                    tap.pass(self.side, bytes, self.lost);
+                }
                 to.write_all(bytes).await?;
                 // TLS may hold bytes back.
                 to.flush().await?;

@@ -50,7 +50,7 @@ impl Default for Stamps {
 
 impl Stamps {
     /// Returns the stamp of a new connection.
-    pub(super) fn stamp(&self) -> RequestStamp {
+    pub fn stamp(&self) -> RequestStamp {
         let (input, requests) = (BytesMut::new(), StampedRequests::Undetected);
         RequestStamp {
             statements: StampedStatements { stamps: self.clone(), keyspace: None },

@@ -16,7 +16,7 @@ use wire::thrift::frame::{MessageCutter, NextMessage};
 
 /// The state of both directions.
 #[derive(Debug)]
-pub(super) enum Wire {
+pub(crate) enum Wire {
     Thrift {
         is_framed: bool,
         cutter: MessageCutter,
@@ -37,7 +37,7 @@ pub(super) enum Wire {
 const SEGMENTS: SegmentCodec = SegmentCodec { is_compressed: false };
 
 impl Wire {
-    pub(super) fn new(protocol: Protocol) -> Wire {
+    pub(crate) fn new(protocol: Protocol) -> Wire {
         match protocol {
             Protocol::Thrift { is_framed } => {
                 let cutter = MessageCutter::new(Protocol::transport(is_framed), RECORDED_MESSAGE_BYTES_MAX);
@@ -50,7 +50,7 @@ impl Wire {
     }
 
     /// Appends a request to the output. It is a whole message as recordings have it.
-    pub(super) fn put(&mut self, call: u64, message: &Bytes, out: &mut BytesMut) {
+    pub(crate) fn put(&mut self, call: u64, message: &Bytes, out: &mut BytesMut) {
         match self {
             Wire::Thrift { is_framed, waiting, .. } => {
                 if *is_framed {
@@ -78,7 +78,7 @@ impl Wire {
     /// # Errors
     ///
     /// If the bytes are not a reply. Nothing more can be read.
-    pub(super) fn take(&mut self, input: &mut BytesMut) -> Result<Option<(u64, Bytes)>, String> {
+    pub(crate) fn take(&mut self, input: &mut BytesMut) -> Result<Option<(u64, Bytes)>, String> {
         match self {
             Wire::Thrift { cutter, waiting, .. } => {
                 match cutter.next_message(input).map_err(|error| error.to_string())? {

@@ -26,5 +26,5 @@ pub use compared::{CallDifference, CallInterface, CallOutcome, ComparedCall, Dif
 pub use latency::{Latencies, LatencySummary};
 pub use names::{NameTable, short};
 pub use reproduction::{CqlValue, ReproducedCall, ReproducedRequest, Reproduction};
-pub use summary::{Summary, Verdict};
+pub use summary::{MissingTable, MissingWrites, Summary, Verdict};
 pub use visible::{Micros, Thousands, Visible};

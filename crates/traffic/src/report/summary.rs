@@ -54,6 +54,35 @@ pub struct Summary {
     pub rules: Vec<RuleSummary>,
     /// Calls that were not compared, by reason.
     pub not_compared: Vec<CountedName>,
+    /// The writes that a queue has not brought to the candidate. Absent without a queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingWrites>,
+}
+
+/// The writes that a queue has brought to the candidate, and those that it has not.
+#[derive(Debug, Clone, Serialize)]
+pub struct MissingWrites {
+    /// Writes that the candidate has acknowledged since the start.
+    pub sent: u64,
+    /// Writes in the queue.
+    pub unsent: u64,
+    /// Why the queue cannot go on; `None` if it can.
+    pub trouble: Option<String>,
+    /// Tables that must be compared or copied again.
+    pub tables: Vec<MissingTable>,
+}
+
+/// A table that must be compared or copied again.
+#[derive(Debug, Clone, Serialize)]
+pub struct MissingTable {
+    /// `KEYSPACE.FAMILY`; empty if it may be any.
+    pub table: String,
+    /// Why the candidate does not have these writes.
+    pub reason: String,
+    /// The candidate's error; empty for other reasons.
+    pub error: String,
+    /// The number of writes.
+    pub writes: u64,
 }
 
 /// The result in one word.
@@ -193,6 +222,7 @@ impl Collected {
             clients: named_calls(&self.clients),
             rules: self.rule_summaries(),
             not_compared: counts(&self.not_compared),
+            missing: None,
         }
     }
 
@@ -289,6 +319,18 @@ impl Collected {
 }
 
 impl Summary {
+    /// Adds the writes of a queue. Those that the candidate does not have make the result `Incomplete` at best.
+    #[must_use]
+    pub fn with_missing(mut self, missing: MissingWrites) -> Summary {
+        self.calls.missing_writes +=
+            missing.unsent + missing.tables.iter().map(|table| table.writes).sum::<u64>();
+        if self.verdict == Verdict::Same && self.calls.missing_writes > 0 {
+            self.verdict = Verdict::Incomplete;
+        }
+        self.missing = Some(missing);
+        self
+    }
+
     /// Returns the report as one line of JSON.
     pub fn json(&self) -> String {
         // Numbers, texts and lists always have a JSON form.

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::latency::LatencySummary;
-use super::summary::{CallTotals, CauseSummary, CountedName, Summary};
+use super::summary::{CallTotals, CauseSummary, CountedName, MissingWrites, Summary};
 use super::visible::{Micros, Percent, Thousands, Visible};
 use base::marshal::timestamp_text;
 use base::util::listed;
@@ -57,7 +57,40 @@ fn write(out: &mut String, summary: &Summary) -> fmt::Result {
             )?;
         }
     }
-    list(out, "Not compared", &summary.not_compared)
+    list(out, "Not compared", &summary.not_compared)?;
+    summary.missing.as_ref().map_or(Ok(()), |missing| write_missing(out, missing))
+}
+
+/// Writes the numbers of the queue, and the tables that must be compared or copied again.
+fn write_missing(out: &mut String, missing: &MissingWrites) -> fmt::Result {
+    writeln!(
+        out,
+        "\nWrites sent by the queue: {}, not sent: {}",
+        Thousands(missing.sent),
+        Thousands(missing.unsent)
+    )?;
+    if let Some(trouble) = &missing.trouble {
+        writeln!(out, "  the queue cannot go on: {}", Visible(trouble))?;
+    }
+    for table in missing.tables.iter().take(ROWS_MAX) {
+        let name = if table.table.is_empty() { "(any table)" } else { &table.table };
+        write!(
+            out,
+            "  compare or copy again: {} ({} writes): {}",
+            Visible(name),
+            Thousands(table.writes),
+            table.reason
+        )?;
+        if table.error.is_empty() {
+            writeln!(out)?;
+        } else {
+            writeln!(out, ": {}", Visible(&table.error))?;
+        }
+    }
+    if missing.tables.len() > ROWS_MAX {
+        writeln!(out, "  and {} more", missing.tables.len() - ROWS_MAX)?;
+    }
+    Ok(())
 }
 
 fn totals(out: &mut String, calls: &CallTotals) -> fmt::Result {

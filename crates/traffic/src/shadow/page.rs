@@ -37,15 +37,15 @@ pub fn shadow_page(state: Arc<ShadowState>, token: Option<Password>, hosts: Host
 }
 
 async fn html(State(state): State<Arc<ShadowState>>) -> Html<String> {
-    Html(state.report.summary().html())
+    Html(state.summary().html())
 }
 
 async fn text(State(state): State<Arc<ShadowState>>) -> String {
-    state.report.summary().text()
+    state.summary().text()
 }
 
 async fn json(State(state): State<Arc<ShadowState>>) -> impl IntoResponse {
-    ([(CONTENT_TYPE, JSON)], state.report.summary().json())
+    ([(CONTENT_TYPE, JSON)], state.summary().json())
 }
 
 async fn status(State(state): State<Arc<ShadowState>>) -> impl IntoResponse {

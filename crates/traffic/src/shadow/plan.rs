@@ -10,6 +10,8 @@ pub struct ShadowPlan {
     pub share: f64,
     /// The kind of calls that the candidate gets; `None`: all.
     pub only: Option<Only>,
+    /// Whether the candidate gets the writes from a queue, and no reads.
+    pub has_queue: bool,
     /// The time that the candidate may take for an answer.
     pub timeout: Duration,
 }

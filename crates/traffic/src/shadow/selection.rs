@@ -8,12 +8,15 @@ use base::util::SplitMix64;
 pub(super) const NOT_READ: &str = "not sent to the candidate: only reads are";
 const NOT_WRITE: &str = "not sent to the candidate: only writes are";
 const NOT_IN_SHARE: &str = "not sent to the candidate: outside of the share of reads";
+pub(super) const BY_QUEUE: &str = "the queue sends it to the candidate";
+const NO_READS: &str = "not sent to the candidate: with --queue it only gets the writes";
 const BEHIND: &str = "not sent to the candidate: it was too far behind";
 
 /// Selects calls.
 #[derive(Debug)]
 pub(super) struct CallSelection {
     only: Option<Only>,
+    has_queue: bool,
     share: f64,
     random: SplitMix64,
 }
@@ -21,7 +24,12 @@ pub(super) struct CallSelection {
 impl CallSelection {
     /// Creates the selection of a plan. The same seed selects the same reads.
     pub(super) fn new(plan: &ShadowPlan, seed: u64) -> CallSelection {
-        CallSelection { only: plan.only, share: plan.share, random: SplitMix64(seed) }
+        CallSelection {
+            only: plan.only,
+            has_queue: plan.has_queue,
+            share: plan.share,
+            random: SplitMix64(seed),
+        }
     }
 
     /// Returns why a call is not sent; `None` if it is. Calls that only concern the connection, such as `set_keyspace`,
@@ -29,6 +37,8 @@ impl CallSelection {
     pub(super) fn refusal(&mut self, effect: CallEffect, has_room: bool) -> Option<&'static str> {
         let is_chosen = match (effect, self.only) {
             (CallEffect::Session, _) => return None,
+            (CallEffect::Write, _) if self.has_queue => return Some(BY_QUEUE),
+            (CallEffect::Read, _) if self.has_queue => return Some(NO_READS),
             (CallEffect::Write, Some(Only::Reads)) => Err(NOT_READ),
             (CallEffect::Read, Some(Only::Writes)) => Err(NOT_WRITE),
             (CallEffect::Write, _) => Ok(()),
@@ -52,7 +62,7 @@ mod tests {
     use super::*;
 
     fn selection(share: f64, only: Option<Only>) -> CallSelection {
-        CallSelection::new(&ShadowPlan { share, only, timeout: Duration::from_secs(1) }, 7)
+        CallSelection::new(&ShadowPlan { share, only, has_queue: false, timeout: Duration::from_secs(1) }, 7)
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::super::call::{Call, Conversation, PreparedTexts};
 use super::super::record::{Decoder, PendingChunks, TapQueue};
 use super::super::report::{CallOutcome, ComparedCall};
 use super::super::{Event, EventKind};
-use super::selection::{CallSelection, NOT_READ};
+use super::selection::{BY_QUEUE, CallSelection, NOT_READ};
 use super::status::ShadowState;
 use crate::event::host_of;
 
@@ -133,6 +133,8 @@ impl CallSource {
     fn add_refused(&self, number: u64, open: &UnansweredCall, client: &str, recorded_us: Option<u64>) {
         let Some(reason) = open.refusal else { return };
         let outcome = match reason {
+            // The queue counts it.
+            BY_QUEUE => return,
             // The candidate gets its writes elsewhere, or needs none.
             NOT_READ => CallOutcome::NotCompared(reason),
             _ => CallOutcome::NotSent(reason),

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::super::report::Report;
+use super::super::queue::{QueueStatus, WriteQueue};
+use super::super::report::{MissingTable, MissingWrites, Report, Summary};
 use super::backlog::Backlog;
 
 /// The state of a running shadow.
@@ -13,6 +14,8 @@ use super::backlog::Backlog;
 pub struct ShadowState {
     /// The calls that were compared so far.
     pub report: Report,
+    /// The writes that the candidate has still to get, if they are queued.
+    pub queue: Option<Arc<WriteQueue>>,
     pub(super) backlog: Backlog,
     started: Instant,
 }
@@ -36,12 +39,29 @@ pub struct ShadowStatus {
     pub waiting_events: usize,
     /// The bytes of their messages.
     pub waiting_bytes: usize,
+    /// The queue of writes, if there is one.
+    pub queue: Option<QueueStatus>,
 }
 
 impl ShadowState {
     /// Creates the state of a shadow whose calls go to this report.
-    pub fn new(report: Report) -> Arc<ShadowState> {
-        Arc::new(ShadowState { report, backlog: Backlog::default(), started: Instant::now() })
+    pub fn new(report: Report, queue: Option<Arc<WriteQueue>>) -> Arc<ShadowState> {
+        Arc::new(ShadowState { report, queue, backlog: Backlog::default(), started: Instant::now() })
+    }
+
+    /// Returns the report with the writes that the candidate does not have.
+    pub fn summary(&self) -> Summary {
+        let summary = self.report.summary();
+        let Some(queue) = &self.queue else { return summary };
+        let status = queue.status();
+        let tables = status.again.into_iter().map(|table| MissingTable {
+            reason: table.reason.text().to_owned(),
+            table: table.table,
+            error: table.error,
+            writes: table.writes,
+        });
+        let (sent, unsent, trouble) = (status.sent, status.unsent, status.trouble);
+        summary.with_missing(MissingWrites { sent, unsent, trouble, tables: tables.collect() })
     }
 
     /// Returns the time since the start.
@@ -69,6 +89,7 @@ impl ShadowState {
             not_compared: calls.not_compared,
             waiting_events: waiting.events,
             waiting_bytes: waiting.bytes,
+            queue: self.queue.as_ref().map(|queue| queue.status()),
         }
     }
 }

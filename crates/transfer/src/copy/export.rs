@@ -89,7 +89,7 @@ pub async fn export(
     let mut exported = Exported::default();
     let count = tables.len();
     // SSTables are written one after the other.
-    let pump = Pump { parallel: 1, interruption: options.interruption.clone() };
+    let pump = Pump { parallel: 1, ..options.pump() };
     for (number, (cf, partitioned)) in tables.into_iter().enumerate() {
         let title = format!("{}.{} ({} of {count})", cf.keyspace, cf.name, number + 1);
         let mut meter = WalkMeter::new(title, from.partitioner.as_ref(), Tally::default());

@@ -6,15 +6,26 @@ use bytes::Bytes;
 
 use super::CopyOptions;
 use super::progress_file::ProgressFile;
+use super::repair::{AGAIN_MAX, Repair};
 use super::selection::Pair;
 use crate::TransferError;
 use crate::endpoint::{
-    CellLookup, DifferenceKind, Differences, DumpReader, Endpoint, LookedUp, RowWriter, StoreWalk,
-    compare_dumps,
+    CellLookup, Difference, DifferenceKind, Differences, DumpReader, Endpoint, LookedUp, RowWriter,
+    StoreWalk, compare_dumps,
 };
 use crate::rows::{Delivered, Tally, WalkMeter};
 use base::schema::CfDef;
 use base::util::Clock;
+
+/// The findings of a comparison.
+pub(super) struct Found<'d> {
+    /// The differences that stay.
+    pub differences: &'d mut Differences,
+    /// The differences of a column family that are looked at again.
+    pub again: Vec<Difference>,
+    /// Cells that were repaired.
+    pub repaired: u64,
+}
 
 /// The two endpoints of a copy, and its options.
 pub(super) struct FamilyCopy<'o> {
@@ -70,21 +81,28 @@ impl FamilyCopy<'_> {
     pub(super) async fn verify(
         &self,
         pair: &Pair,
-        differences: &mut Differences,
+        found: &mut Found<'_>,
         title: String,
     ) -> Result<Tally, TransferError> {
-        if self.from.can_dump() && self.to.can_dump() && self.from.is_in_order_of(&self.to) {
-            return self.verify_dumps(pair, differences, title).await;
+        let are_dumps = self.from.can_dump() && self.to.can_dump() && self.from.is_in_order_of(&self.to);
+        if are_dumps && self.options.repair_after.is_none() {
+            return self.verify_dumps(pair, found.differences, title).await;
         }
         let forth = self.lookup(&self.to, &pair.to, DifferenceKind::OnlyInSource);
         let walk = self.walk(&self.from, &pair.from, None);
-        let tally = self.look_up(walk, forth, pair, differences, title.clone()).await?;
+        let tally = self.look_up(walk, forth, pair, found, title.clone()).await?;
         let back = CellLookup {
             only_missing: true,
             ..self.lookup(&self.from, &pair.from, DifferenceKind::OnlyInTarget)
         };
         let walk = self.walk(&self.to, &pair.to, None);
-        self.look_up(walk, back, pair, differences, format!("{title}, rows of the target")).await?;
+        self.look_up(walk, back, pair, found, format!("{title}, rows of the target")).await?;
+        if let Some(pause) = self.options.repair_after {
+            let (from, to, clock) = (self.from.clone(), self.to.clone(), self.clock.clone());
+            let again = std::mem::take(&mut found.again);
+            let repair = Repair { from, to, clock, pause };
+            found.repaired = repair.repair(pair, again, found.differences).await?;
+        }
         Ok(tally)
     }
 
@@ -100,12 +118,21 @@ impl FamilyCopy<'_> {
         mut walk: StoreWalk,
         lookup: CellLookup,
         pair: &Pair,
-        differences: &mut Differences,
+        found: &mut Found<'_>,
         title: String,
     ) -> Result<Tally, TransferError> {
         let mut meter = WalkMeter::new(title, walk.partitioner(), Tally::default());
         let delivered = async |batch: Delivered<LookedUp>| {
-            differences.add_all(&pair.from, &batch.outcome.differences);
+            if self.options.repair_after.is_some() {
+                found.again.extend(batch.outcome.differences);
+                if found.again.len() > AGAIN_MAX {
+                    let many =
+                        format!("{} has more than {AGAIN_MAX} differences: copy it again", pair.name());
+                    return Err(TransferError::Schema(many));
+                }
+            } else {
+                found.differences.add_all(&pair.from, &batch.outcome.differences);
+            }
             meter.add(batch.tally, batch.last_key.as_ref());
             Ok(())
         };

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::DEFAULT_PARALLEL;
-use super::family_copy::FamilyCopy;
+use super::family_copy::{FamilyCopy, Found};
 use super::progress_file::ProgressFile;
 use super::selection::{self, Selection};
 use crate::endpoint::{DEFAULT_ROWS, Differences, Endpoint};
-use crate::rows::{Pump, Tally};
+use crate::rows::{Pump, RateLimit, Tally};
 use crate::{Interruption, TransferError};
 use base::util::output::{print_line, report_line};
 use base::util::{Clock, listed};
@@ -40,6 +41,10 @@ pub struct CopyOptions {
     pub rows_at_a_time: usize,
     /// Batches that are written or looked up concurrently.
     pub parallel: usize,
+    /// Repairs the differences of a comparison in the target, after a pause of this length; `None` only reports them.
+    pub repair_after: Option<Duration>,
+    /// The bytes per second that are read from the source, by a copy and by each pass of a comparison.
+    pub rate: RateLimit,
     /// Stops the run between two batches.
     pub interruption: Interruption,
 }
@@ -53,6 +58,8 @@ impl Default for CopyOptions {
             progress_file: None,
             rows_at_a_time: DEFAULT_ROWS.into(),
             parallel: DEFAULT_PARALLEL.into(),
+            repair_after: None,
+            rate: RateLimit::default(),
             interruption: Interruption::default(),
         }
     }
@@ -60,7 +67,7 @@ impl Default for CopyOptions {
 
 impl CopyOptions {
     pub(super) fn pump(&self) -> Pump {
-        Pump { parallel: self.parallel, interruption: self.interruption.clone() }
+        Pump { parallel: self.parallel, interruption: self.interruption.clone(), rate: self.rate }
     }
 }
 
@@ -142,10 +149,12 @@ fn print_empty(names: &[String]) {
 async fn verify_all(work: &FamilyCopy<'_>) -> Result<(), TransferError> {
     let pairs = selection::existing(&work.from, &work.to, &work.options.selection)?;
     let mut differences = Differences::default();
-    let (mut total, mut empty) = (Tally::default(), Vec::new());
+    let (mut total, mut empty, mut repaired) = (Tally::default(), Vec::new(), 0);
     for (number, pair) in pairs.iter().enumerate() {
         let title = format!("comparing {} ({} of {})", pair.name(), number + 1, pairs.len());
-        let compared = work.verify(pair, &mut differences, title).await?;
+        let mut found = Found { differences: &mut differences, again: Vec::new(), repaired: 0 };
+        let compared = work.verify(pair, &mut found, title).await?;
+        repaired += found.repaired;
         if compared.rows == 0 {
             empty.push(pair.name());
         }
@@ -153,6 +162,9 @@ async fn verify_all(work: &FamilyCopy<'_>) -> Result<(), TransferError> {
     }
     print_empty(&empty);
     print_line!("compared: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells);
+    if work.options.repair_after.is_some() {
+        print_line!("repaired: {repaired} cells");
+    }
     match differences.count {
         0 => Ok(()),
         count => Err(TransferError::Different(count)),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::TransferError;
 use crate::endpoint::Endpoint;
-use base::schema::{CfDef, KeyspaceDef};
+use base::schema::{CfDef, ColumnDef, KeyspaceDef};
 use base::util::output::report_line;
 use config::suggestion;
 
@@ -92,6 +92,49 @@ fn meant(from: &Endpoint, selection: &Selection) -> String {
     suggestion(family, families.map(String::as_str))
 }
 
+/// Returns the names of the selected column families, and of those among them that the target lacks.
+///
+/// # Errors
+///
+/// If a column family of the target has another schema.
+pub fn compare_schemas(
+    from: &Endpoint,
+    to: &Endpoint,
+    selection: &Selection,
+) -> Result<ComparedSchemas, TransferError> {
+    let mut compared = ComparedSchemas::default();
+    for cf in families_for(from, to, selection)?.iter().flat_map(|selected| &selected.families) {
+        compared.families.push(cf.clone());
+        match to.column_family(&cf.keyspace, &cf.name) {
+            Some(there) => check_fits(to, cf, &there)?,
+            None => compared.missing.push(name_of(cf)),
+        }
+    }
+    Ok(compared)
+}
+
+/// Creates the column families that the target lacks.
+///
+/// # Errors
+///
+/// If the target refuses a definition, or has another schema.
+pub async fn create_missing(
+    from: &Endpoint,
+    to: &Endpoint,
+    selection: &Selection,
+) -> Result<(), TransferError> {
+    prepare(from, to, selection).await.map(drop)
+}
+
+/// The column families of a source, beside those of a target.
+#[derive(Debug, Default)]
+pub struct ComparedSchemas {
+    /// The column families of the source.
+    pub families: Vec<Arc<CfDef>>,
+    /// `Keyspace.ColumnFamily` of those that the target lacks.
+    pub missing: Vec<String>,
+}
+
 /// Creates the column families that the target lacks. Returns each column family with its definition on the other endpoint.
 pub(crate) async fn prepare(
     from: &Endpoint,
@@ -103,19 +146,24 @@ pub(crate) async fn prepare(
     for SelectedFamilies { keyspace, families } in &selected {
         for cf in families {
             match to.column_family(&cf.keyspace, &cf.name) {
-                Some(there) => check_alike(cf, &there)?,
+                Some(there) => check_fits(to, cf, &there)?,
                 None => missing.entry(keyspace.name.clone()).or_insert_with(Vec::new).push(cf.clone()),
             }
         }
     }
-    let database = to.writable()?;
     for SelectedFamilies { keyspace, .. } in &selected {
         let Some(families) = missing.get(&keyspace.name) else { continue };
-        let names: Vec<String> = families.iter().map(|cf| name_of(cf)).collect();
-        database.restore().define(keyspace, families).await.map_err(|error| {
-            TransferError::Schema(format!("{} has no {}: {error}", to.name, names.join(", ")))
-        })?;
-        tracing::info!("created in {}: {}", to.name, names.join(", "));
+        let names = families.iter().map(|cf| name_of(cf)).collect::<Vec<_>>().join(", ");
+        let failed =
+            |why: &dyn std::fmt::Display| TransferError::Schema(format!("{} has no {names}: {why}", to.name));
+        match &to.thrift {
+            Some(server) => server.define(keyspace, families).await.map_err(|error| failed(&error))?,
+            None => {
+                let defined = to.writable()?.restore().define(keyspace, families).await;
+                defined.map_err(|error| failed(&error))?;
+            }
+        }
+        tracing::info!("created in {}: {names}", to.name);
     }
     pairs_of(&selected, to)
 }
@@ -152,7 +200,7 @@ fn pairs_of(selected: &[SelectedFamilies], to: &Endpoint) -> Result<Vec<Pair>, T
         let Some(there) = to.column_family(&cf.keyspace, &cf.name) else {
             return Err(TransferError::Schema(format!("{} has no column family {}", to.name, name_of(cf))));
         };
-        check_alike(cf, &there)?;
+        check_fits(to, cf, &there)?;
         pairs.push(Pair { from: cf.clone(), to: there });
     }
     Ok(pairs)
@@ -187,6 +235,45 @@ fn skip_tables(
         keyspace.families.retain(|cf| !is_table(&cf));
     }
     Ok(())
+}
+
+/// Checks that a column family of the target can store the rows of the source's. A running server must also have the same
+/// validators and indexes: it would refuse values, or not find rows that the source's clients find.
+fn check_fits(to: &Endpoint, from: &CfDef, there: &CfDef) -> Result<(), TransferError> {
+    check_alike(from, there)?;
+    let (Some(server), true) = (&to.thrift, from.table.is_none()) else { return Ok(()) };
+    let classes = |cf: &CfDef| {
+        let key = cf.key_validator.as_ref().map_or("BytesType", |of| of.class_name());
+        [simple(key), simple(cf.default_validator.class_name())].map(str::to_owned)
+    };
+    let columns = |cf: &CfDef| {
+        let of_column =
+            |column: &ColumnDef| (column.validator.class_name().to_owned(), column.index.is_some());
+        cf.column_metadata
+            .iter()
+            .map(|(name, column)| (name.clone(), of_column(column)))
+            .collect::<BTreeMap<_, _>>()
+    };
+    // Servers of 0.6 have no validators.
+    let differs = if server.pages.address.is_keyed {
+        None
+    } else if classes(from) != classes(there) {
+        Some("key or default validators")
+    } else if columns(from) != columns(there) {
+        Some("validators or indexes of columns")
+    } else {
+        None
+    };
+    let Some(what) = differs else { return Ok(()) };
+    Err(TransferError::Schema(format!(
+        "{} is not the same on both sides: it has other {what} in the target; change the target's to the source's, or drop it",
+        name_of(from)
+    )))
+}
+
+/// Returns the name of a class without its package.
+fn simple(class: &str) -> &str {
+    class.rsplit('.').next().unwrap_or(class)
 }
 
 /// Returns the properties that a column family must have on both endpoints.

@@ -163,7 +163,7 @@ fn expires_at(cell: &Cell) -> Option<i32> {
 
 /// Returns how two cells with the same name differ. Of counters only totals are compared, because their timestamps
 /// depend on the store.
-pub(super) fn difference_of(one: &Cell, other: &Cell, compares_expiry: bool) -> Option<DifferenceKind> {
+pub(crate) fn difference_of(one: &Cell, other: &Cell, compares_expiry: bool) -> Option<DifferenceKind> {
     if one.is_live() != other.is_live() {
         return Some(DifferenceKind::Deletion);
     }

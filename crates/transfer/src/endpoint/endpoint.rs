@@ -6,6 +6,7 @@ use super::open::CONSISTENCY;
 use super::pages::Pages;
 use super::store_pages::StorePages;
 use crate::TransferError;
+use crate::thrift::ThriftServer;
 use base::partitioner::PartitionerRef;
 use base::schema::{CfDef, KeyspaceDef};
 use base::util::Clock;
@@ -17,10 +18,10 @@ pub struct Endpoint {
     pub name: String,
     /// Reads the live cells.
     pub pages: Arc<dyn Pages>,
-    /// The database of a store that can be written to; `None` for a Thrift server.
+    /// The database of a store; `None` for a Thrift server.
     pub database: Option<Arc<Database>>,
-    /// The keyspaces of a Thrift server.
-    pub described: Vec<KeyspaceDef>,
+    /// The Thrift server, if the endpoint is one.
+    pub(crate) thrift: Option<Arc<ThriftServer>>,
     /// The order of the rows, if it is known.
     pub partitioner: Option<PartitionerRef>,
 }
@@ -30,13 +31,7 @@ impl Endpoint {
     pub fn of_database(name: &str, database: Arc<Database>, clock: Arc<Clock>) -> Endpoint {
         let pages = Arc::new(StorePages::new(database.store().clone(), clock, CONSISTENCY));
         let partitioner = Some(database.partitioner().clone());
-        Endpoint {
-            name: name.to_owned(),
-            pages,
-            database: Some(database),
-            described: Vec::new(),
-            partitioner,
-        }
+        Endpoint { name: name.to_owned(), pages, database: Some(database), thrift: None, partitioner }
     }
 
     /// Returns whether the endpoint supports dumps of all that is stored, including tombstones.
@@ -46,9 +41,10 @@ impl Endpoint {
 
     /// Returns the current keyspaces.
     pub fn keyspaces(&self) -> Vec<KeyspaceDef> {
-        match &self.database {
-            Some(database) => database.catalog().keyspaces.values().cloned().collect(),
-            None => self.described.clone(),
+        match (&self.database, &self.thrift) {
+            (Some(database), _) => database.catalog().keyspaces.values().cloned().collect(),
+            (None, Some(server)) => server.keyspaces(),
+            (None, None) => Vec::new(),
         }
     }
 
@@ -56,17 +52,14 @@ impl Endpoint {
     pub fn column_family(&self, keyspace: &str, name: &str) -> Option<Arc<CfDef>> {
         match &self.database {
             Some(database) => database.catalog().column_family(keyspace, name).cloned(),
-            None => {
-                let keyspace = self.described.iter().find(|described| described.name == keyspace)?;
-                keyspace.column_families.get(name).cloned()
-            }
+            None => self.thrift.as_ref()?.column_family(keyspace, name),
         }
     }
 
-    /// Returns the database of an endpoint that can be written to.
+    /// Returns the database of an endpoint that is not a Thrift server.
     pub fn writable(&self) -> Result<&Arc<Database>, TransferError> {
         self.database.as_ref().ok_or_else(|| {
-            TransferError::of(self, "cannot copy to a Thrift server: copy to its data directory or cluster")
+            TransferError::of(self, "it is a Thrift server: use its data directory or cluster")
         })
     }
 

@@ -4,7 +4,7 @@
 //!   location      parses where a store is                 open          opens it as an Endpoint
 //!   store_walk    reads an endpoint in ring order: a dump of all that is stored if it supports dumps, else live cells,
 //!                 page by page (`pages`, `store_pages`, and the pages of a Thrift server)
-//!   row_writer    writes rows into an endpoint
+//!   row_writer    writes rows into an endpoint: `row_sink` is its database or its Thrift server
 //!   cell_lookup   compares live cells by looking up each in another endpoint
 //!   dump_merge    compares two dumps, including tombstones
 //!   difference    prints the differences
@@ -18,12 +18,13 @@ mod endpoint;
 mod location;
 mod open;
 mod pages;
+mod row_sink;
 mod row_writer;
 mod store_pages;
 mod store_walk;
 
-pub(crate) use cell_lookup::{CellLookup, LookedUp};
-pub(crate) use difference::{DifferenceKind, Differences};
+pub(crate) use cell_lookup::{CellLookup, LookedUp, difference_of};
+pub(crate) use difference::{Difference, DifferenceKind, Differences};
 pub(crate) use dump_merge::{DumpReader, MergeKey, compare_dumps, rank as dump_rank};
 pub use endpoint::Endpoint;
 pub use location::{Location, ThriftAddress};

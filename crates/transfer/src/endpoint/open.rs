@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Endpoint, Location, ThriftAddress};
 use crate::TransferError;
 use crate::thrift;
-use crate::thrift::ThriftPages;
+use crate::thrift::{ThriftPages, ThriftServer};
 use base::compat::features::ConsistencyLevel;
 use base::marshal::Types;
 use base::partitioner;
@@ -37,7 +37,7 @@ pub struct OpenOptions<'a> {
     pub cluster: Option<&'a ClusterOptions>,
     /// The keyspace to copy, if only one. A login of 0.6 needs it.
     pub keyspace: Option<&'a str>,
-    /// Whether to create a missing data directory.
+    /// Whether the side is a target that is written: a missing data directory is created.
     pub creates: bool,
 }
 
@@ -105,6 +105,11 @@ async fn open_cluster(options: &OpenOptions<'_>) -> Result<Endpoint, TransferErr
         |error: StoreError| TransferError::Endpoint { endpoint: name.clone(), why: error.to_string() };
     let link = ClusterLink::open(cluster).await.map_err(failed)?;
     let class = link.partitioner_class().await.map_err(failed)?;
+    if options.creates && link.is_thriftstore().await.map_err(failed)? {
+        let why = "it is a thriftstore, where this would create CQL tables, whose columns Thrift clients see under composite \
+                   names; copy to thrift:HOST:PORT, which creates column families";
+        return Err(TransferError::Schema(format!("{name}: {why}")));
+    }
     let unknown = || failed(StoreError::Mismatch(format!("its partitioner {class} is not supported")));
     let partitioner = partitioner::resolve(&class).ok_or_else(unknown)?;
     let store = link.into_store(cluster, partitioner.clone(), options.clock.clone()).await;
@@ -118,8 +123,11 @@ async fn open_thrift(
 ) -> Result<Endpoint, TransferError> {
     let failed = |why: String| TransferError::Endpoint { endpoint: name.clone(), why };
     let pages = ThriftPages::new(place.clone(), options.clock.clone()).map_err(failed)?;
-    let described = thrift::keyspaces(&pages, options.types, options.keyspace).await.map_err(failed)?;
+    let pages = Arc::new(pages);
+    let server = ThriftServer::open(pages.clone(), options.types.clone(), options.keyspace).await;
+    let thrift = Some(Arc::new(server.map_err(failed)?));
     // With an unknown partitioner the progress bar shows no position.
     let partitioner = thrift::partitioner(&pages).await.map_err(failed)?;
-    Ok(Endpoint { name: name.clone(), pages: Arc::new(pages), database: None, described, partitioner })
+    let name = name.clone();
+    Ok(Endpoint { name, pages, database: None, thrift, partitioner })
 }

@@ -10,13 +10,13 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::Endpoint;
-use super::open::CONSISTENCY;
+use super::row_sink::{RowSink, WriteFailure};
 use crate::TransferError;
 use crate::rows::{RowBatch, RowTarget};
 use base::model::{Cell, CellKind, Change, Mutation, Predicate};
 use base::schema::CfDef;
 use base::util::Clock;
-use db::{Database, Error, Restore};
+use db::Restore;
 
 /// Attempts of a write, and the pause before the second; each pause is twice as long as the last.
 const TRIES: u32 = 8;
@@ -25,7 +25,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// Writes rows into the column families of an endpoint.
 pub(crate) struct RowWriter {
     to: Arc<Endpoint>,
-    database: Arc<Database>,
+    sink: RowSink,
     clock: Arc<Clock>,
 }
 
@@ -37,10 +37,10 @@ impl RowWriter {
     ///
     /// # Errors
     ///
-    /// If the endpoint cannot be written, like a Thrift server.
+    /// If the endpoint cannot be written.
     pub(crate) fn new(to: Arc<Endpoint>, clock: Arc<Clock>) -> Result<RowWriter, TransferError> {
-        let database = to.writable()?.clone();
-        Ok(RowWriter { to, database, clock })
+        let sink = RowSink::of(&to, &clock)?;
+        Ok(RowWriter { to, sink, clock })
     }
 
     /// Returns a change as the target can store it. A store with dumps stores everything as it is. Others cannot store
@@ -81,27 +81,23 @@ impl RowWriter {
             return Ok(());
         }
         // Try again only if nothing was written.
-        self.apply(vec![Mutation::of(key, cf.clone(), changes)], |error| {
-            matches!(error, Error::Overloaded(_))
-        })
-        .await
+        self.apply(vec![Mutation::of(key, cf.clone(), changes)], |failure| failure.is_unwritten).await
     }
 
     async fn apply(
         &self,
         mutations: Vec<Mutation>,
-        may_try_again: impl Fn(&Error) -> bool,
+        may_try_again: impl Fn(&WriteFailure) -> bool,
     ) -> Result<(), TransferError> {
         let mut pause = FIRST_PAUSE;
         for _ in 1..TRIES {
-            match self.database.restore().write(mutations.clone(), CONSISTENCY).await {
-                Err(error) if may_try_again(&error) => tokio::time::sleep(pause).await,
-                outcome => return outcome.map_err(|error| TransferError::of(&self.to, error)),
+            match self.sink.write(&mutations).await {
+                Err(failure) if may_try_again(&failure) => tokio::time::sleep(pause).await,
+                outcome => return outcome.map_err(|failure| TransferError::of(&self.to, failure.why)),
             }
             pause *= 2;
         }
-        let outcome = self.database.restore().write(mutations, CONSISTENCY).await;
-        outcome.map_err(|error| TransferError::of(&self.to, error))
+        self.sink.write(&mutations).await.map_err(|failure| TransferError::of(&self.to, failure.why))
     }
 }
 
@@ -134,16 +130,12 @@ impl RowTarget for RowWriter {
             }
         }
         if !mutations.is_empty() {
-            self.apply(mutations, is_worth_another_try).await?;
+            // Cells have timestamps, so they may have been written already.
+            self.apply(mutations, |failure| failure.is_temporary).await?;
         }
         for (key, counters) in counted {
             self.write_counters(&cf, key, counters).await?;
         }
         Ok(())
     }
-}
-
-/// Returns whether a write of cells with timestamps may be tried again. Such a write may have happened already.
-fn is_worth_another_try(error: &Error) -> bool {
-    matches!(error, Error::Overloaded(_) | Error::TimedOut(_) | Error::Unavailable { .. })
 }

@@ -8,7 +8,7 @@ use crate::TransferError;
 use crate::copy::{SelectedFamilies, selected_families};
 use crate::endpoint::{DEFAULT_ROWS, Endpoint, StoreWalk};
 use crate::import::{FileRows, ImportError, Losses};
-use crate::rows::{Delivered, Pump, Tally, WalkMeter};
+use crate::rows::{Delivered, Pump, RateLimit, Tally, WalkMeter};
 use base::schema::{CfDef, FamilyName};
 
 /// A source of rows.
@@ -69,7 +69,8 @@ impl ExportSource<'_> {
         options: &ExportOptions,
     ) -> Result<ReadTable, ImportError> {
         // Rows are written in their order.
-        let pump = Pump { parallel: 1, interruption: options.interruption.clone() };
+        let pump =
+            Pump { parallel: 1, interruption: options.interruption.clone(), rate: RateLimit::default() };
         match self {
             ExportSource::Endpoint(endpoint) => {
                 let mut meter = WalkMeter::new(title, endpoint.partitioner.as_ref(), Tally::default());

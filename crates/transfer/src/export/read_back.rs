@@ -10,7 +10,7 @@ use super::manifest::{MANIFEST, Manifest};
 use crate::copy::{DEFAULT_PARALLEL, Pair, Selection, prepare};
 use crate::endpoint::{Endpoint, RowWriter};
 use crate::import::{BatchSender, ImportError, ReadThread, RowBatcher};
-use crate::rows::{Delivered, Pump, Tally, WalkMeter};
+use crate::rows::{Delivered, Pump, RateLimit, Tally, WalkMeter};
 use crate::{Interruption, TransferError};
 use base::marshal::Types;
 use base::model::{CellKind, Change, DeletionTime};
@@ -89,7 +89,7 @@ async fn read_tables(
         let writer = Arc::new(RowWriter::new(Arc::clone(to), clock.clone())?);
         // Two parts of a counter's row must not be written at the same time.
         let parallel = if cf.is_counter() { 1 } else { DEFAULT_PARALLEL.into() };
-        let pump = Pump { parallel, interruption: interruption.clone() };
+        let pump = Pump { parallel, interruption: interruption.clone(), rate: RateLimit::default() };
         let delivered = async |batch: Delivered<()>| {
             meter.add(batch.tally, None);
             Ok(())

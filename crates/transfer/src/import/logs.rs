@@ -15,7 +15,7 @@ use super::unfound::{Unfound, UnfoundWrites};
 use super::{FamilyName, ImportError, ImportOptions, Inventory, NodePath};
 use crate::Interruption;
 use crate::endpoint::{Endpoint, RowWriter};
-use crate::rows::Pump;
+use crate::rows::{Pump, RateLimit};
 use base::schema::CfDef;
 use sstable::{CommitLog, LogFamily, LogPosition, LogRow, SstableError};
 
@@ -190,7 +190,11 @@ impl Logs {
                 }
                 Ok((counts, report))
             });
-            let pump = Pump { parallel: PARALLEL, interruption: self.interruption.clone() };
+            let pump = Pump {
+                parallel: PARALLEL,
+                interruption: self.interruption.clone(),
+                rate: RateLimit::default(),
+            };
             let (read, report) = thread.pump(&pump, writer, async |_| Ok(())).await?;
             if self.interruption.is_stopped() {
                 return Err(stopped);

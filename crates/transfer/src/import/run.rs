@@ -21,7 +21,7 @@ use super::sstable_rows::{ReadOptions, SstableRows};
 use super::summary::{FamilySummary, ReadSummary, Summary};
 use super::{FamilyName, ImportError, ImportOptions, Inventory, LeftOut, SstableFile};
 use crate::endpoint::Endpoint;
-use crate::rows::{Counts, Delivered, Meter, NoTarget, Pump};
+use crate::rows::{Counts, Delivered, Meter, NoTarget, Pump, RateLimit};
 use base::schema::CfDef;
 use base::util::Clock;
 
@@ -43,7 +43,7 @@ impl ImportOptions {
     }
 
     pub(super) fn pump(&self, parallel: usize) -> Pump {
-        Pump { parallel, interruption: self.interruption.clone() }
+        Pump { parallel, interruption: self.interruption.clone(), rate: RateLimit::default() }
     }
 
     /// Returns an error if a signal has stopped the import, with the work that is not done.

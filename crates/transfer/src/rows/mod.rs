@@ -6,12 +6,13 @@
 //!   pump           moves batches from a source to a target
 //!   tally          counts rows, cells and bytes         meter         displays the progress
 //!   resume_file    records the progress in a file       interruption  stops a transfer
-//!   ring_position  the order of rows
+//!   ring_position  the order of rows                        rate          limits the bytes per second
 //! ```
 
 mod interruption;
 mod meter;
 mod pump;
+mod rate;
 mod resume_file;
 mod ring_position;
 mod source;
@@ -21,6 +22,7 @@ mod target;
 pub use interruption::Interruption;
 pub(crate) use meter::{Counts, Meter, WalkMeter};
 pub(crate) use pump::{Delivered, Pump};
+pub use rate::RateLimit;
 pub(crate) use resume_file::ResumeFile;
 pub(crate) use ring_position::{RingPosition, ring_position};
 pub(crate) use source::{BATCH_BYTES, RowBatch, RowSource};

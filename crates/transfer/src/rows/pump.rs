@@ -15,7 +15,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::{TryStreamExt, stream};
 
-use super::{Interruption, RowSource, RowTarget, Tally};
+use super::rate::RatePace;
+use super::{Interruption, RateLimit, RowSource, RowTarget, Tally};
 use crate::TransferError;
 use crate::rows::tally::RowCounter;
 
@@ -25,6 +26,8 @@ pub(crate) struct Pump {
     /// Batches that the target takes at the same time.
     pub parallel: usize,
     pub interruption: Interruption,
+    /// The bytes per second that are read.
+    pub rate: RateLimit,
 }
 
 /// A batch that the target has taken.
@@ -50,17 +53,16 @@ impl Pump {
         target: &Arc<T>,
         mut delivered: impl AsyncFnMut(Delivered<T::Outcome>) -> Result<(), S::Error>,
     ) -> Result<(), S::Error> {
-        let batches =
-            stream::try_unfold((source, RowCounter::default()), |(source, mut counter)| async move {
-                if self.interruption.is_stopped() {
-                    return Ok(None);
-                }
-                let batch = source.next().await?;
-                Ok::<_, S::Error>(batch.map(|batch| {
-                    let tally = counter.count(&batch.rows);
-                    ((batch, tally), (source, counter))
-                }))
-            });
+        let reading = (source, RowCounter::default(), RatePace::new(self.rate));
+        let batches = stream::try_unfold(reading, |(source, mut counter, mut pace)| async move {
+            if self.interruption.is_stopped() {
+                return Ok(None);
+            }
+            let Some(batch) = source.next().await? else { return Ok(None) };
+            let tally = counter.count(&batch.rows);
+            pace.spend(tally.bytes).await;
+            Ok::<_, S::Error>(Some(((batch, tally), (source, counter, pace))))
+        });
         let deliveries = batches.map_ok(|(batch, tally)| async move {
             let last_key = batch.rows.last().map(|row| row.key.clone());
             let (place, own) = (batch.place.clone(), target.clone());
@@ -135,7 +137,7 @@ mod tests {
         parallel: usize,
         stops_at: u8,
     ) -> (Vec<u8>, usize, Result<(), TransferError>) {
-        let pump = Pump { parallel, interruption: Interruption::default() };
+        let pump = Pump { parallel, interruption: Interruption::default(), rate: RateLimit::default() };
         let target = Arc::new(target);
         let mut numbers = Vec::new();
         let delivered = async |batch: Delivered<u8>| {

@@ -14,11 +14,13 @@ use thrift::{ProtocolErrorKind, TConfiguration};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use super::error::ThriftCallError;
 use super::value::{Fields, ThriftValue, ValueReader, invalid, text_of};
 use crate::endpoint::ThriftAddress;
 use base::util::Password;
 use wire::limits::MESSAGE_BYTES_MAX;
 use wire::thrift::frame::{MessageCutter, NextMessage, Transport};
+use wire::thrift::interface::exception_name;
 
 /// Time limits of connecting and of a call.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -78,7 +80,7 @@ impl ThriftClient {
             Some(keyspace) => vec![(1, keyspace.into()), (2, request)],
             None => vec![(1, request)],
         };
-        self.exchange("login", Fields(arguments)).await.map(drop)
+        self.exchange("login", Fields(arguments)).await.map(drop).map_err(|error| error.to_string())
     }
 
     /// Selects the keyspace of the session. Up to 0.6, where each call names its keyspace, logs in to it.
@@ -89,7 +91,8 @@ impl ThriftClient {
         if self.address.is_keyed {
             self.log_in(Some(keyspace)).await?;
         } else {
-            self.exchange("set_keyspace", Fields(vec![(1, keyspace.into())])).await?;
+            let selected = self.exchange("set_keyspace", Fields(vec![(1, keyspace.into())])).await;
+            selected.map_err(|error| error.to_string())?;
         }
         self.keyspace = Some(keyspace.to_owned());
         Ok(())
@@ -97,14 +100,18 @@ impl ThriftClient {
 
     /// Calls a method. Returns its result.
     pub async fn call(&mut self, name: &str, arguments: Fields) -> Result<ThriftValue, String> {
-        let result = self.exchange(name, arguments).await?;
+        let result = self.exchange(name, arguments).await.map_err(|error| error.to_string())?;
         result.ok_or_else(|| format!("{name}: the reply has no result"))
     }
 
     /// Calls a method. Returns its result, which those that only write do not have.
-    async fn exchange(&mut self, name: &str, arguments: Fields) -> Result<Option<ThriftValue>, String> {
+    pub(crate) async fn exchange(
+        &mut self,
+        name: &str,
+        arguments: Fields,
+    ) -> Result<Option<ThriftValue>, ThriftCallError> {
         self.seqid = self.seqid.wrapping_add(1);
-        let named = |error: thrift::Error| format!("{name}: {}", text_of(&error));
+        let named = |error: thrift::Error| ThriftCallError::Failed(format!("{name}: {}", text_of(&error)));
         let request = message_of(name, self.seqid, &arguments, self.address.transport).map_err(named)?;
         let exchanged = tokio::time::timeout(CALL_TIMEOUT, self.send_and_read(&request)).await;
         let reply = exchanged.unwrap_or_else(|_| {
@@ -112,8 +119,9 @@ impl ThriftClient {
                 "{name}: no answer; append the transport and version to the server's address if they are not the defaults, \
                  such as ?unframed&version=0.6"
             ))
-        })?;
-        let mut results = results_of(&reply).map_err(named)?.map_err(|why| format!("{name}{why}"))?;
+        });
+        let reply = reply.map_err(ThriftCallError::Lost)?;
+        let mut results = results_of(name, &reply).map_err(named)??;
         // A thriftstore server that cannot tell the generation of a call has the results of both, the earlier one first.
         if self.address.is_keyed {
             results.truncate(1);
@@ -159,9 +167,8 @@ fn message_of(name: &str, seqid: i32, arguments: &Fields, transport: Transport) 
     Ok(message)
 }
 
-/// Reads a reply: its results, of which those that only write have none, or an exception as the rest of a sentence that
-/// begins with the method.
-fn results_of(reply: &Bytes) -> thrift::Result<Result<Vec<ThriftValue>, String>> {
+/// Reads a reply to a method: its results, of which methods that only write have none, or the exception.
+fn results_of(method: &str, reply: &Bytes) -> thrift::Result<Result<Vec<ThriftValue>, ThriftCallError>> {
     // The library allocates memory for lengths that it reads: none is longer than the reply.
     let length = Some(reply.len());
     let limits = TConfiguration::builder().max_message_size(length).max_string_size(length);
@@ -170,22 +177,22 @@ fn results_of(reply: &Bytes) -> thrift::Result<Result<Vec<ThriftValue>, String>>
     let message = input.read_message_begin()?;
     let mut fields = ValueReader::new(&mut input, reply.len()).fields()?;
     if message.message_type == TMessageType::Exception {
-        return Ok(Err(format!(": {}", reason_in(&mut fields))));
+        let why = fields.text(1).unwrap_or_else(|| "an exception without a text".to_owned());
+        return Ok(Err(ThriftCallError::Failed(format!("{method}: {why}"))));
     }
     let mut results = Vec::new();
     for (id, value) in fields.0 {
         match value {
             result if id == 0 => results.push(result),
             ThriftValue::Struct(mut exception) => {
-                return Ok(Err(format!(" was refused: {}", reason_in(&mut exception))));
+                return Ok(Err(ThriftCallError::Refused {
+                    method: method.to_owned(),
+                    exception: exception_name(method.as_bytes(), id).unwrap_or_default(),
+                    why: exception.text(1),
+                }));
             }
             _ => {}
         }
     }
     Ok(Ok(results))
-}
-
-/// Returns the text of an exception; many have none.
-fn reason_in(exception: &mut Fields) -> String {
-    exception.text(1).unwrap_or_else(|| "without a reason".to_owned())
 }

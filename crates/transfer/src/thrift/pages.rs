@@ -6,6 +6,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use super::client::ThriftClient;
+use super::error::ThriftCallError;
 use super::value::{Fields, ThriftValue};
 use crate::endpoint::{PageFuture, Pages, ThriftAddress};
 use base::model::{Cell, CellKind, DeletionTime, Predicate, Row, RowColumns, SliceRange, SuperColumn};
@@ -13,7 +14,7 @@ use base::schema::CfDef;
 use base::util::{Clock, Password, password_of};
 
 /// The number of QUORUM.
-const CONSISTENCY: i32 = 2;
+pub(super) const CONSISTENCY: i32 = 2;
 
 /// Seconds by which the clock of a server or client may be ahead.
 const AHEAD_S: i64 = 60;
@@ -45,18 +46,37 @@ impl ThriftPages {
         name: &str,
         arguments: Fields,
     ) -> Result<ThriftValue, String> {
+        let result = self.exchange(keyspace, name, arguments).await.map_err(|error| error.to_string())?;
+        result.ok_or_else(|| format!("{name}: the reply has no result"))
+    }
+
+    /// Calls a method. Returns its result, which methods that only write do not have.
+    pub(crate) async fn exchange(
+        &self,
+        keyspace: Option<&str>,
+        name: &str,
+        arguments: Fields,
+    ) -> Result<Option<ThriftValue>, ThriftCallError> {
         let idle = self.idle.lock().pop();
         let mut client = match idle {
             Some(client) => client,
-            None => ThriftClient::connect(&self.address, self.login.clone()).await?,
+            None => {
+                let connected = ThriftClient::connect(&self.address, self.login.clone()).await;
+                connected.map_err(ThriftCallError::Unreachable)?
+            }
         };
         if let Some(keyspace) = keyspace {
-            client.use_keyspace(keyspace).await?;
+            client.use_keyspace(keyspace).await.map_err(ThriftCallError::Unreachable)?;
         }
-        // A connection whose call failed may still receive its reply, and is not used again.
-        let answer = client.call(name, arguments).await?;
-        self.idle.lock().push(client);
-        Ok(answer)
+        // A connection whose call failed may still receive its reply, and is not used again. Neither are others that are
+        // idle, if the server has closed this one: it may have restarted.
+        let answer = client.exchange(name, arguments).await;
+        match &answer {
+            Ok(_) => self.idle.lock().push(client),
+            Err(ThriftCallError::Lost(_)) => self.idle.lock().clear(),
+            Err(_) => {}
+        }
+        answer
     }
 
     /// Reads from a column family, whose keyspace is the first argument of a call up to 0.6.

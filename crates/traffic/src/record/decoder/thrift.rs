@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use bytes::{Bytes, BytesMut};
 
 use super::connection::{Outputs, Unreadable};
-use super::prepared_kinds::StatementKind;
 use super::replies;
 use super::secrets::{CallSecrets, hide_in_thrift};
 use crate::file::thrift_id_of_reply;
@@ -167,9 +166,10 @@ impl ThriftStreams {
     fn reply(&mut self, message: Bytes, outputs: &mut Outputs<'_>) {
         let Outputs { shared, losses, found } = outputs;
         match self.open.pop_front() {
-            Some(ThriftOpenCall { call: Ok(call), secrets, .. }) => {
+            Some(ThriftOpenCall { call: Ok(call), name, secrets, .. }) => {
                 let start = message.len().min(8);
-                if secrets.kind != StatementKind::default()
+                // A statement without secrets is remembered, too: an unknown one may have some, and is not recorded.
+                if name.starts_with(b"prepare_")
                     && let Some(id) = thrift_id_of_reply(&message)
                 {
                     shared.prepared.add(id, secrets.kind);

@@ -1,0 +1,313 @@
+//! Appends the writes that pass a relay to a queue, each before its reply reaches the client.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+
+use super::super::call::{Call, CallEffect, Conversation, PreparedTexts, Request};
+use super::again::AgainReason;
+use super::failure::QueueError;
+use super::outcome::{WriteOutcome, outcome_of};
+use super::queued_write::QueuedWrite;
+use super::rule::ResendRule;
+use super::write_queue::WriteQueue;
+use crate::record::{Chunk, ChunkKind, Decoder, now_us};
+use crate::{Event, EventKind, LossReason, Side};
+
+/// The connections of a relay whose writes go to a queue.
+#[derive(Clone)]
+pub struct Capture {
+    queue: Arc<WriteQueue>,
+    state: Arc<Mutex<CaptureState>>,
+}
+
+/// All connections share it: an id of the native protocol may be prepared on one connection and executed on another.
+#[derive(Default)]
+struct CaptureState {
+    decoder: Decoder,
+    prepared: PreparedTexts,
+    connections: HashMap<u64, CapturedConnection>,
+}
+
+struct CapturedConnection {
+    conversation: Conversation,
+    /// Writes, and calls from which the connection learns, without a reply.
+    open: HashMap<u64, (Call, i64)>,
+}
+
+/// A connection of a relay. Dropping it queues the writes that had no reply: the server may have applied them.
+pub struct CapturedTap {
+    capture: Capture,
+    connection: u64,
+}
+
+impl Capture {
+    /// Returns the capture into a queue.
+    pub fn new(queue: Arc<WriteQueue>) -> Capture {
+        Capture { queue, state: Arc::default() }
+    }
+
+    /// Begins a connection. Its number must be new.
+    pub fn tap(&self, connection: u64, client: SocketAddr, upstream: Arc<str>) -> CapturedTap {
+        let tap = CapturedTap { capture: self.clone(), connection };
+        // A new connection has no write.
+        let _ = tap.take(ChunkKind::Opened { client, upstream }, &[]);
+        tap
+    }
+
+    fn append(&self, write: &QueuedWrite) -> Result<(), QueueError> {
+        self.queue.append(write)
+    }
+}
+
+impl CapturedTap {
+    /// Takes bytes that a side has sent, before they are passed on. Returns once the writes whose replies are in them are in
+    /// the queue.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails. Then the bytes must not be passed on.
+    pub fn pass(&self, from: Side, bytes: &[u8]) -> Result<(), QueueError> {
+        self.take(ChunkKind::Bytes { from, at: 0..bytes.len() }, bytes)
+    }
+
+    /// Returns whether writes without a reply are known.
+    pub fn has_open_calls(&self) -> bool {
+        let state = self.capture.state.lock();
+        state.connections.get(&self.connection).is_some_and(|connection| !connection.open.is_empty())
+    }
+
+    fn take(&self, kind: ChunkKind, bytes: &[u8]) -> Result<(), QueueError> {
+        let chunk = Chunk { at_us: now_us(), connection: self.connection, kind };
+        let mut events = Vec::new();
+        let mut state = self.capture.state.lock();
+        state.decoder.decode(&chunk, bytes, &mut events);
+        events.into_iter().try_for_each(|event| state.take(&self.capture, event))
+    }
+}
+
+impl Drop for CapturedTap {
+    fn drop(&mut self) {
+        if let Err(error) = self.take(ChunkKind::Closed { by: Side::Client }, &[]) {
+            tracing::error!("writes of a connection that was lost are not in the queue: {error}");
+        }
+    }
+}
+
+impl CaptureState {
+    fn take(&mut self, capture: &Capture, event: Event) -> Result<(), QueueError> {
+        let Event { at_us, connection, kind } = event;
+        match kind {
+            EventKind::Opened { protocol, .. } => {
+                let conversation = Conversation::new(protocol);
+                self.connections
+                    .insert(connection, CapturedConnection { conversation, open: HashMap::new() });
+                Ok(())
+            }
+            EventKind::Request { call, message } => self.request(capture, connection, call, at_us, &message),
+            EventKind::Reply { call, message } => self.reply(capture, connection, call, &message),
+            EventKind::Closed { .. } => {
+                let Some(closed) = self.connections.remove(&connection) else { return Ok(()) };
+                let lost = WriteOutcome::Failed("the connection was lost".to_owned());
+                let mut open: Vec<_> = closed.open.iter().collect();
+                open.sort_by_key(|(number, _)| **number);
+                open.into_iter().try_for_each(|(_, (call, at_us))| {
+                    self.finish(capture, &closed.conversation, call, *at_us, &lost)
+                })
+            }
+            // The bytes were of another protocol, which no server takes for a write.
+            EventKind::Lost(loss) if loss.why == LossReason::Unreadable && loss.messages == 0 => Ok(()),
+            EventKind::Lost(_) => capture.queue.add_again("", AgainReason::NotSendable, "", at_us),
+            EventKind::Pushed { .. } => Ok(()),
+        }
+    }
+
+    fn request(
+        &mut self,
+        capture: &Capture,
+        connection: u64,
+        number: u64,
+        at_us: i64,
+        message: &Bytes,
+    ) -> Result<(), QueueError> {
+        let Some(known) = self.connections.get_mut(&connection) else { return Ok(()) };
+        let Ok(call) = known.conversation.request(message, &self.prepared) else {
+            return capture.queue.add_again("", AgainReason::NotSendable, "", at_us);
+        };
+        match call.effect {
+            CallEffect::Read => Ok(()),
+            CallEffect::Write if call.is_oneway() => {
+                let Some(known) = self.connections.get(&connection) else { return Ok(()) };
+                self.finish(capture, &known.conversation, &call, at_us, &WriteOutcome::Applied)
+            }
+            CallEffect::Write | CallEffect::Session => {
+                known.open.insert(number, (call, at_us));
+                Ok(())
+            }
+        }
+    }
+
+    fn reply(
+        &mut self,
+        capture: &Capture,
+        connection: u64,
+        number: u64,
+        message: &Bytes,
+    ) -> Result<(), QueueError> {
+        let Some(known) = self.connections.get_mut(&connection) else { return Ok(()) };
+        let Some((call, at_us)) = known.open.remove(&number) else { return Ok(()) };
+        let outcome = match known.conversation.reply(&call, message, &mut self.prepared) {
+            Ok(answer) => outcome_of(&call.method, &answer),
+            Err(error) => WriteOutcome::Failed(error.to_string()),
+        };
+        let Some(known) = self.connections.get(&connection) else { return Ok(()) };
+        self.finish(capture, &known.conversation, &call, at_us, &outcome)
+    }
+
+    /// Queues a write that the server has applied, or may have applied.
+    fn finish(
+        &self,
+        capture: &Capture,
+        conversation: &Conversation,
+        call: &Call,
+        at_us: i64,
+        outcome: &WriteOutcome,
+    ) -> Result<(), QueueError> {
+        if !call.is_write() || matches!(outcome, WriteOutcome::Refused(_)) {
+            return Ok(());
+        }
+        let table = table_of(call);
+        let again = |reason| capture.queue.add_again(&table, reason, "", at_us);
+        let rule = ResendRule::of(call);
+        match (rule, outcome) {
+            (ResendRule::Never, _) if call.is_conditional() => return again(AgainReason::Conditional),
+            (ResendRule::Never, _) => return again(AgainReason::NotSendable),
+            (ResendRule::Once, outcome) if *outcome != WriteOutcome::Applied => {
+                return again(AgainReason::UnknownOutcome);
+            }
+            _ => {}
+        }
+        let Some(message) = self.sendable(call) else { return again(AgainReason::NotSendable) };
+        let is_prepared = call.method.starts_with("execute_prepared_");
+        capture.append(&QueuedWrite {
+            at_us,
+            protocol: conversation.protocol(),
+            rule,
+            keyspace: conversation.keyspace().map(str::to_owned),
+            statement: call.statement.clone().filter(|_| is_prepared),
+            table,
+            message,
+        })
+    }
+
+    /// Returns the message in a form that another server understands; `None` if there is none.
+    fn sendable(&self, call: &Call) -> Option<Bytes> {
+        match &call.request {
+            Request::Thrift { bytes, .. } if call.method.starts_with("execute_prepared_") => {
+                call.statement.as_ref().map(|_| bytes.clone())
+            }
+            Request::Thrift { bytes, .. } => Some(bytes.clone()),
+            Request::Native(request) => {
+                request.unprepared(|id| self.prepared.get(id)).map(|frame| frame.write())
+            }
+        }
+    }
+}
+
+/// Returns `KEYSPACE.FAMILY`, as far as a call names them.
+fn table_of(call: &Call) -> String {
+    match (&call.keyspace, &call.family) {
+        (Some(keyspace), Some(family)) => format!("{keyspace}.{family}"),
+        (Some(name), None) | (None, Some(name)) => name.clone(),
+        (None, None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::write_queue::QueueLimits;
+    use super::*;
+    use crate::ThriftMessage;
+    use crate::value::fields_from_json;
+    use wire::thrift::MessageKind;
+
+    struct Captured {
+        _directory: tempfile::TempDir,
+        queue: Arc<WriteQueue>,
+        tap: CapturedTap,
+    }
+
+    impl Captured {
+        fn new() -> Captured {
+            let directory = tempfile::tempdir().unwrap();
+            let limits = QueueLimits { bytes: 1_000_000, age: Duration::from_secs(60) };
+            let queue = Arc::new(WriteQueue::open(directory.path(), limits).unwrap());
+            let tap = Capture::new(queue.clone()).tap(1, "127.0.0.1:1".parse().unwrap(), "old:9160".into());
+            Captured { _directory: directory, queue, tap }
+        }
+
+        fn send(&self, from: Side, name: &'static str, fields: &str) {
+            let kind = if from == Side::Client { MessageKind::Call } else { MessageKind::Reply };
+            let fields = fields_from_json(&serde_json::from_str(fields).unwrap()).unwrap();
+            let message = ThriftMessage { name: name.into(), kind, seqid: 1, fields }.write();
+            let length = u32::try_from(message.len()).unwrap().to_be_bytes();
+            self.tap.pass(from, &[&length[..], &message].concat()).unwrap();
+        }
+
+        fn exchange(&self, name: &'static str, request: &str, reply: &str) {
+            self.send(Side::Client, name, request);
+            self.send(Side::Server, name, reply);
+        }
+
+        fn counts(&self) -> (u64, usize) {
+            let status = self.queue.status();
+            (status.unsent, status.again.len())
+        }
+    }
+
+    const INSERT: &str = r#"{"1": {"t": "k"}, "2": {"s": {"3": {"t": "cf"}}}, "3": {"s": {"1": {"t": "n"}, "2": {"t": "v"},
+        "3": {"l": 5}}}, "4": {"i": 1}}"#;
+
+    #[test]
+    fn a_write_is_queued_before_its_reply_is_passed() {
+        let captured = Captured::new();
+        captured.exchange("set_keyspace", r#"{"1": {"t": "ks"}}"#, "{}");
+        captured.send(Side::Client, "insert", INSERT);
+        assert!(captured.tap.has_open_calls());
+        assert_eq!(captured.counts(), (0, 0));
+        captured.send(Side::Server, "insert", "{}");
+        assert_eq!(captured.counts(), (1, 0));
+        // One that is refused is not queued; one that has failed may be applied.
+        captured.exchange("insert", INSERT, r#"{"1": {"s": {"1": {"t": "no"}}}}"#);
+        assert_eq!(captured.counts(), (1, 0));
+        captured.exchange("insert", INSERT, r#"{"3": {"s": {}}}"#);
+        assert_eq!(captured.counts(), (2, 0));
+        captured.exchange("get", r#"{"1": {"t": "k"}}"#, "{}");
+        captured.exchange("cas", r#"{"1": {"t": "k"}}"#, r#"{"0": {"s": {"1": {"b": true}}}}"#);
+        assert_eq!(captured.counts(), (2, 1));
+    }
+
+    #[test]
+    fn a_write_without_a_reply_is_queued_when_its_connection_ends() {
+        let captured = Captured::new();
+        captured.send(Side::Client, "insert", INSERT);
+        let Captured { queue, tap, _directory } = captured;
+        drop(tap);
+        assert_eq!(queue.status().unsent, 1);
+    }
+
+    #[test]
+    fn a_prepared_statement_is_queued_with_its_text() {
+        let captured = Captured::new();
+        let text = r#"{"1": {"t": "INSERT INTO t (p, v) VALUES (?, 'v')"}, "2": {"i": 2}}"#;
+        captured.exchange("prepare_cql3_query", text, r#"{"0": {"s": {"1": {"i": 9}, "2": {"i": 1}}}}"#);
+        let execute = r#"{"1": {"i": 9}, "2": {"L": ["t", [{"t": "k"}]]}, "3": {"i": 1}}"#;
+        captured.exchange("execute_prepared_cql3_query", execute, r#"{"0": {"s": {"1": {"i": 2}}}}"#);
+        assert_eq!(captured.counts(), (1, 0));
+    }
+}

@@ -1,0 +1,298 @@
+//! A connection to the server that gets the writes of a queue.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::super::call::{Answer, NativeFrame, NativeReply, NativeRequest, QUERY, ReplyContent, method_of};
+use super::outcome::{WriteOutcome, outcome_of};
+use super::queued_write::QueuedWrite;
+use crate::replay::{CandidateServer, Wire};
+use crate::value::Fields;
+use crate::{Protocol, ThriftMessage, Value};
+use base::compat::features::ConsistencyLevel;
+use wire::native::{ProtocolVersion, consistency_code};
+use wire::thrift::frame::Transport;
+use wire::thrift::interface::Type;
+use wire::thrift::{MessageKind, NOT_COMPRESSED};
+
+/// The opcode of STARTUP.
+const STARTUP: u8 = 0x01;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Room in the input buffer for a read, in bytes.
+const READ_BYTES: usize = 64 * 1024;
+
+/// Writes that can share a connection: those of one protocol and one keyspace of the session.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct LaneKey {
+    protocol: Protocol,
+    /// The version of the native protocol.
+    version: Option<u8>,
+    keyspace: Option<String>,
+}
+
+impl LaneKey {
+    /// Returns the key of a write. `None` if the message is damaged.
+    pub(super) fn of(write: &QueuedWrite) -> Option<LaneKey> {
+        let version = match write.protocol {
+            Protocol::Native => Some(NativeFrame::read(&write.message).ok()?.version.number()),
+            Protocol::Thrift { .. } => None,
+        };
+        Some(LaneKey { protocol: write.protocol, version, keyspace: write.keyspace.clone() })
+    }
+
+    /// Returns whether the server can be reached by the protocol.
+    pub(super) fn is_of(&self, server: &CandidateServer) -> bool {
+        self.version.is_none() || server.native.is_some()
+    }
+}
+
+/// An open connection.
+pub(super) struct Lane {
+    key: LaneKey,
+    stream: TcpStream,
+    wire: Wire,
+    input: BytesMut,
+    time: Duration,
+    next: u64,
+    /// Ids of statements that were prepared over Thrift, by method and text.
+    prepared: HashMap<(bool, String), i32>,
+}
+
+impl Lane {
+    /// Connects, and selects the keyspace. A keyspace that the server refuses is an error, too: nothing of it can be written.
+    ///
+    /// # Errors
+    ///
+    /// Why no write can be sent.
+    pub(super) async fn open(
+        key: LaneKey,
+        candidate: &CandidateServer,
+        time: Duration,
+    ) -> Result<Lane, String> {
+        let address = match key.protocol {
+            Protocol::Thrift { .. } => &candidate.thrift,
+            Protocol::Native => {
+                candidate.native.as_ref().ok_or("no address of its native protocol was given")?
+            }
+        };
+        let connecting = timeout(CONNECT_TIMEOUT.min(time), TcpStream::connect(address)).await;
+        let stream = connecting
+            .map_err(|_| format!("cannot connect to {address}: no answer in time"))?
+            .map_err(|error| format!("cannot connect to {address}: {error}"))?;
+        stream.set_nodelay(true).map_err(|error| error.to_string())?;
+        let wire = Wire::new(key.protocol);
+        let (input, prepared) = (BytesMut::new(), HashMap::new());
+        let mut lane = Lane { key, stream, wire, input, time, next: 0, prepared };
+        lane.begin().await?;
+        Ok(lane)
+    }
+
+    async fn begin(&mut self) -> Result<(), String> {
+        let keyspace = self.key.keyspace.clone();
+        if let Some(version) = self.key.version.and_then(ProtocolVersion::of_number) {
+            let startup = b"\0\x01\0\x0bCQL_VERSION\0\x053.0.0";
+            let ready = self.native_call(version, STARTUP, Bytes::from_static(startup)).await?;
+            match ready.content {
+                ReplyContent::Ready => {}
+                ReplyContent::Error { text, .. } => return Err(text),
+                _ => return Err("the server requires a login, which the queue does not have".to_owned()),
+            }
+            if let Some(keyspace) = keyspace {
+                let text = format!("USE \"{}\"", keyspace.replace('"', "\"\""));
+                let used = self.native_call(version, QUERY, query_body(version, &text)).await?;
+                return refusal(outcome_of("USE", &Answer::Native(used)));
+            }
+        } else if let Some(keyspace) = keyspace {
+            let fields = Fields::from([(1, Value::Binary(keyspace.into()))]);
+            let selected = self.thrift_call("set_keyspace", fields).await?;
+            return refusal(outcome_of("set_keyspace", &Answer::Thrift(selected)));
+        }
+        Ok(())
+    }
+
+    async fn native_call(
+        &mut self,
+        version: ProtocolVersion,
+        opcode: u8,
+        body: Bytes,
+    ) -> Result<NativeReply, String> {
+        let frame = NativeFrame { version, is_from_server: false, flags: 0, stream: 0, opcode, body };
+        let replies = self.exchange(&[frame.write()]).await?;
+        let reply = replies.into_iter().flatten().next().ok_or("the server has not answered")?;
+        NativeReply::read(&reply).map_err(|error| error.to_string())
+    }
+
+    async fn thrift_call(&mut self, method: &'static str, fields: Fields) -> Result<ThriftMessage, String> {
+        let message = ThriftMessage { name: method.into(), kind: MessageKind::Call, seqid: 0, fields };
+        let replies = self.exchange(&[message.write()]).await?;
+        let reply = replies.into_iter().flatten().next().ok_or("the server has not answered")?;
+        ThriftMessage::read(&reply).map_err(|error| error.to_string())
+    }
+
+    /// Sends writes together. Returns the outcome of each in their order.
+    ///
+    /// # Errors
+    ///
+    /// If the connection is lost. Any of the writes may be applied.
+    pub(super) async fn send(
+        &mut self,
+        writes: &[&QueuedWrite],
+        consistency: Option<ConsistencyLevel>,
+    ) -> Result<Vec<WriteOutcome>, String> {
+        let mut messages = Vec::with_capacity(writes.len());
+        let mut methods = Vec::with_capacity(writes.len());
+        for (at, write) in writes.iter().enumerate() {
+            let stream = i16::try_from(at).unwrap_or_default();
+            let (method, message) = match self.key.version {
+                Some(_) => (String::new(), native_message(&write.message, stream, consistency)?),
+                None => self.thrift_message(write, consistency).await?,
+            };
+            methods.push(method);
+            messages.push(message);
+        }
+        let replies = self.exchange(&messages).await?;
+        let outcomes = replies.into_iter().zip(methods).map(|(reply, method)| {
+            // A call without a reply.
+            let Some(reply) = reply else { return WriteOutcome::Applied };
+            let answer = match self.key.version {
+                Some(_) => NativeReply::read(&reply).map(Answer::Native),
+                None => ThriftMessage::read(&reply).map(Answer::Thrift).map_err(Into::into),
+            };
+            answer.map_or_else(
+                |error| WriteOutcome::Failed(error.to_string()),
+                |answer| outcome_of(&method, &answer),
+            )
+        });
+        Ok(outcomes.collect())
+    }
+
+    /// Returns the method and the message of a write, with the consistency level and the server's own ids.
+    async fn thrift_message(
+        &mut self,
+        write: &QueuedWrite,
+        consistency: Option<ConsistencyLevel>,
+    ) -> Result<(String, Bytes), String> {
+        let method = ThriftMessage::read(&write.message).map(|message| message.method());
+        let method = method.map_err(|error| error.to_string())?;
+        if consistency.is_none() && write.statement.is_none() {
+            return Ok((method, write.message.clone()));
+        }
+        let mut message = ThriftMessage::read(&write.message).map_err(|error| error.to_string())?;
+        if let Some(text) = &write.statement {
+            let id = self.prepare(method.contains("cql3"), text).await?;
+            message.fields.insert(1, Value::I32(id));
+        }
+        if let Some(level) = consistency {
+            set_consistency(&mut message, self.key.protocol, level);
+        }
+        Ok((method, message.write()))
+    }
+
+    /// Returns the server's id of a statement.
+    async fn prepare(&mut self, is_cql3: bool, text: &str) -> Result<i32, String> {
+        let key = (is_cql3, text.to_owned());
+        if let Some(id) = self.prepared.get(&key) {
+            return Ok(*id);
+        }
+        let method = if is_cql3 { "prepare_cql3_query" } else { "prepare_cql_query" };
+        let query = Value::Binary(Bytes::copy_from_slice(text.as_bytes()));
+        let fields = Fields::from([(1, query), (2, Value::I32(NOT_COMPRESSED))]);
+        let reply = self.thrift_call(method, fields).await?;
+        let id = reply.fields.get(&0).and_then(|result| result.get(1)).and_then(Value::as_int);
+        let id = id.and_then(|id| i32::try_from(id).ok()).ok_or("a statement cannot be prepared")?;
+        self.prepared.insert(key, id);
+        Ok(id)
+    }
+
+    /// Sends messages, and waits for their replies. Returns them in the order of the messages; `None` for one that has none.
+    async fn exchange(&mut self, messages: &[Bytes]) -> Result<Vec<Option<Bytes>>, String> {
+        let lost = |error: std::io::Error| format!("connection lost: {error}");
+        let (mut out, first) = (BytesMut::new(), self.next);
+        let mut missing = 0;
+        for message in messages {
+            let is_oneway = self.key.version.is_none()
+                && ThriftMessage::read(message).is_ok_and(|message| message.kind == MessageKind::Oneway);
+            missing += usize::from(!is_oneway);
+            self.wire.put(self.next, message, &mut out);
+            self.next += 1;
+        }
+        let written = timeout(self.time, self.stream.write_all(&out)).await;
+        written.map_err(|_| "the server takes no requests".to_owned())?.map_err(lost)?;
+        let mut replies = vec![None; messages.len()];
+        while missing > 0 {
+            if let Some((call, reply)) = self.wire.take(&mut self.input)? {
+                let at = call.checked_sub(first).and_then(|at| usize::try_from(at).ok());
+                if let Some(place) = at.and_then(|at| replies.get_mut(at)) {
+                    *place = Some(reply);
+                    missing -= 1;
+                }
+                continue;
+            }
+            self.input.reserve(READ_BYTES);
+            let read = timeout(self.time, self.stream.read_buf(&mut self.input)).await;
+            if read.map_err(|_| "the server does not answer".to_owned())?.map_err(lost)? == 0 {
+                return Err("the server closed the connection".to_owned());
+            }
+        }
+        Ok(replies)
+    }
+}
+
+fn refusal(outcome: WriteOutcome) -> Result<(), String> {
+    match outcome {
+        WriteOutcome::Applied => Ok(()),
+        WriteOutcome::Refused(why)
+        | WriteOutcome::Failed(why)
+        | WriteOutcome::TimedOut(why)
+        | WriteOutcome::Unavailable(why) => Err(why),
+    }
+}
+
+fn query_body(version: ProtocolVersion, text: &str) -> Bytes {
+    let mut body = BytesMut::new();
+    body.put_u32(u32::try_from(text.len()).unwrap_or(u32::MAX));
+    body.put_slice(text.as_bytes());
+    body.put_u16(consistency_code(ConsistencyLevel::One));
+    match version {
+        ProtocolVersion::V1 => {}
+        version if version >= ProtocolVersion::V5 => body.put_u32(0),
+        _ => body.put_u8(0),
+    }
+    body.freeze()
+}
+
+/// Returns a frame with a stream of this connection, without tracing.
+fn native_message(
+    message: &Bytes,
+    stream: i16,
+    consistency: Option<ConsistencyLevel>,
+) -> Result<Bytes, String> {
+    let request = NativeRequest::read(message).map_err(|error| error.to_string())?;
+    let other = consistency.and_then(|level| request.with_consistency(consistency_code(level)));
+    let frame = other.unwrap_or(request.frame);
+    Ok(NativeFrame { stream, ..frame }.write())
+}
+
+/// Replaces the consistency level in the arguments, if the method has one.
+fn set_consistency(message: &mut ThriftMessage, protocol: Protocol, level: ConsistencyLevel) {
+    let transport = match protocol {
+        Protocol::Thrift { is_framed } => Protocol::transport(is_framed),
+        Protocol::Native => Transport::Framed,
+    };
+    let Some((method, _)) = method_of(&message.name, &message.fields, None, transport) else { return };
+    let named = level.to_string();
+    for argument in &method.arguments {
+        let Type::Enum(of) = &argument.declared else { continue };
+        let number = of.members.iter().find(|(name, _)| *name == named).map(|(_, number)| *number);
+        if let (true, Some(number)) = (of.name == "ConsistencyLevel", number) {
+            message.fields.insert(argument.id, Value::I32(number));
+        }
+    }
+}

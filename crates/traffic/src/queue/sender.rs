@@ -1,0 +1,207 @@
+//! Sends the writes of a queue to the other server, in order, until it has acknowledged them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::again::AgainReason;
+use super::failure::QueueError;
+use super::lane::{Lane, LaneKey};
+use super::outcome::WriteOutcome;
+use super::rule::ResendRule;
+use super::segment::StoredWrite;
+use super::write_queue::WriteQueue;
+use crate::replay::CandidateServer;
+use base::compat::features::ConsistencyLevel;
+
+/// Writes that are sent before the answer to the first: streams of the native protocol end at 127 in its first versions.
+const WINDOW: usize = 100;
+/// Connections that are kept open. An application has few keyspaces.
+const LANES_MAX: usize = 64;
+/// The first pause after a failure, and the longest. Each is twice as long as the one before.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// The options of a sender.
+#[derive(Debug, Clone)]
+pub struct SenderOptions {
+    /// The server that gets the writes.
+    pub server: CandidateServer,
+    /// The time that an answer may take.
+    pub timeout: Duration,
+    /// The consistency level of the writes; `None`: the one that the client has chosen.
+    pub consistency: Option<ConsistencyLevel>,
+}
+
+/// The only sender of a queue.
+pub struct QueueSender {
+    queue: Arc<WriteQueue>,
+    options: SenderOptions,
+    lanes: HashMap<LaneKey, Lane>,
+}
+
+impl QueueSender {
+    /// Creates the sender of a queue.
+    pub fn new(queue: Arc<WriteQueue>, options: SenderOptions) -> QueueSender {
+        QueueSender { queue, options, lanes: HashMap::new() }
+    }
+
+    /// Sends until the task is dropped. While the server cannot be reached, tries again and again.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails, or a file of the queue is damaged.
+    pub async fn run(mut self) -> Result<(), QueueError> {
+        self.give_up_begun().await?;
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let writes = self.queue.next(WINDOW).await?;
+            match self.deliver(&writes).await? {
+                Ok(()) => pause = FIRST_PAUSE,
+                Err(why) => {
+                    self.queue.note_trouble(&why);
+                    self.lanes.clear();
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(PAUSE_MAX);
+                }
+            }
+        }
+    }
+
+    /// A write that was being sent when the process ended may be applied: it is not sent again.
+    async fn give_up_begun(&self) -> Result<(), QueueError> {
+        let Some(number) = self.queue.begun() else { return Ok(()) };
+        let writes = self.queue.next(1).await?;
+        match writes.first().filter(|first| first.number == number) {
+            Some(first) => self.settle(first, AgainReason::UnknownOutcome, ""),
+            None => Ok(()),
+        }
+    }
+
+    /// Lists the table of a write, and goes on after it.
+    fn settle(&self, stored: &StoredWrite, reason: AgainReason, error: &str) -> Result<(), QueueError> {
+        self.queue.add_again(&stored.write.table, reason, error, stored.write.at_us)?;
+        self.queue.acknowledge(stored)
+    }
+
+    /// Sends the first of these writes. The inner result has the reason why the same must be tried again.
+    async fn deliver(&mut self, writes: &[StoredWrite]) -> Result<Result<(), String>, QueueError> {
+        let is_together = |stored: &&StoredWrite| stored.write.rule == ResendRule::Timestamped;
+        let together = writes.iter().take_while(is_together).count();
+        match writes.first() {
+            Some(first) if together == 0 => self.deliver_alone(first).await,
+            _ => self.deliver_together(writes.get(..together).unwrap_or_default()).await,
+        }
+    }
+
+    /// Sends a write whose order or number counts.
+    async fn deliver_alone(&mut self, stored: &StoredWrite) -> Result<Result<(), String>, QueueError> {
+        let is_once = stored.write.rule == ResendRule::Once;
+        let Some(key) = self.key_of(stored) else {
+            return self.settle(stored, AgainReason::NotSendable, "").map(Ok);
+        };
+        if let Err(why) = self.open(&key).await {
+            return Ok(Err(why));
+        }
+        if is_once {
+            self.queue.begin(Some(stored.number))?;
+        }
+        let Some(lane) = self.lanes.get_mut(&key) else { return Ok(Ok(())) };
+        let mut sent = lane.send(&[&stored.write], self.options.consistency).await;
+        let outcome = sent.as_mut().map(|outcomes| outcomes.pop().unwrap_or(WriteOutcome::Applied));
+        match outcome {
+            Ok(WriteOutcome::Applied) => self.queue.acknowledge(stored).map(Ok),
+            Ok(WriteOutcome::Refused(why) | WriteOutcome::Failed(why)) => {
+                self.settle(stored, AgainReason::Refused, &why).map(Ok)
+            }
+            Ok(WriteOutcome::Unavailable(why)) => {
+                if is_once {
+                    self.queue.begin(None)?;
+                }
+                Ok(Err(why))
+            }
+            Ok(WriteOutcome::TimedOut(why)) if !is_once => Ok(Err(why)),
+            Err(why) if !is_once => Ok(Err(why.clone())),
+            Ok(WriteOutcome::TimedOut(_)) => self.settle(stored, AgainReason::UnknownOutcome, "").map(Ok),
+            Err(_) => {
+                self.lanes.clear();
+                self.settle(stored, AgainReason::UnknownOutcome, "").map(Ok)
+            }
+        }
+    }
+
+    /// Sends writes with timestamps: any of them may be sent twice, and in any order.
+    async fn deliver_together(&mut self, writes: &[StoredWrite]) -> Result<Result<(), String>, QueueError> {
+        let mut outcomes: Vec<Option<WriteOutcome>> = vec![None; writes.len()];
+        let mut groups: Vec<(LaneKey, Vec<usize>)> = Vec::new();
+        for (at, stored) in writes.iter().enumerate() {
+            let Some(key) = self.key_of(stored) else {
+                let why = "it cannot be sent: no address of the native protocol was given";
+                outcomes[at] = Some(WriteOutcome::Refused(why.to_owned()));
+                continue;
+            };
+            match groups.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, members)) => members.push(at),
+                None => groups.push((key, vec![at])),
+            }
+        }
+        let mut trouble = None;
+        for (key, members) in groups {
+            if let Err(why) = self.open(&key).await {
+                trouble = Some(why);
+                continue;
+            }
+            let Some(lane) = self.lanes.get_mut(&key) else { continue };
+            let sent: Vec<_> =
+                members.iter().filter_map(|at| writes.get(*at)).map(|stored| &stored.write).collect();
+            match lane.send(&sent, self.options.consistency).await {
+                Ok(found) => {
+                    for (at, outcome) in members.into_iter().zip(found) {
+                        outcomes[at] = Some(outcome);
+                    }
+                }
+                Err(why) => {
+                    self.lanes.remove(&key);
+                    trouble = Some(why);
+                }
+            }
+        }
+        let mut last = None;
+        for (stored, outcome) in writes.iter().zip(outcomes) {
+            match outcome {
+                Some(WriteOutcome::Applied) => {}
+                Some(WriteOutcome::Refused(why) | WriteOutcome::Failed(why)) => {
+                    let StoredWrite { write, .. } = stored;
+                    self.queue.add_again(&write.table, AgainReason::Refused, &why, write.at_us)?;
+                }
+                Some(WriteOutcome::TimedOut(why) | WriteOutcome::Unavailable(why)) => {
+                    trouble.get_or_insert(why);
+                    break;
+                }
+                None => break,
+            }
+            last = Some(stored);
+        }
+        if let Some(last) = last {
+            self.queue.acknowledge(last)?;
+        }
+        Ok(trouble.map_or(Ok(()), Err))
+    }
+
+    /// Returns the connection that a write needs; `None` if the server has none of the kind.
+    fn key_of(&self, stored: &StoredWrite) -> Option<LaneKey> {
+        LaneKey::of(&stored.write).filter(|key| key.is_of(&self.options.server))
+    }
+
+    /// Opens the connection of a key.
+    async fn open(&mut self, key: &LaneKey) -> Result<(), String> {
+        if !self.lanes.contains_key(key) {
+            if self.lanes.len() >= LANES_MAX {
+                self.lanes.clear();
+            }
+            let lane = Lane::open(key.clone(), &self.options.server, self.options.timeout).await?;
+            self.lanes.insert(key.clone(), lane);
+        }
+        Ok(())
+    }
+}

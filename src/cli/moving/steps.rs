@@ -1,0 +1,83 @@
+//! `move backfill` and `move verify`: copies and comparisons while the proxy runs.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::super::copy::{rate, stop_at_signals};
+use super::super::data;
+use super::control;
+use super::plan::MovePlan;
+use base::marshal::Types;
+use base::util::output::print_line;
+use traffic::handover::Answering;
+use transfer::copy::{CopyOptions, DEFAULT_PARALLEL, Task};
+use transfer::endpoint::DEFAULT_ROWS;
+use transfer::{RateLimit, copy};
+
+#[derive(Debug, Args)]
+pub(super) struct StepArgs {
+    /// The directory of the move
+    directory: PathBuf,
+    /// Read at most so many megabytes per second from each server, such as 0.5 or 20 [default: no limit]
+    #[arg(long, value_name = "MB", value_parser = rate)]
+    rate: Option<f64>,
+    /// Maximum number of rows of a page; fewer if rows are large
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_ROWS, value_parser = clap::value_parser!(u16).range(2..=10_000))]
+    rows_at_a_time: u16,
+    /// Pieces of about 128 KiB that are written or looked up concurrently
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_PARALLEL, value_parser = clap::value_parser!(u16).range(1..=256))]
+    parallel: u16,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    #[command(flatten)]
+    step: StepArgs,
+    /// The pause before differences are looked at again, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(..=3600))]
+    repair_after: u64,
+}
+
+/// Copies the rows of the old server. Those that were written since `start` are there already, or come by the queue.
+pub(super) fn backfill(args: &StepArgs, types: &Types) -> Result<(), String> {
+    let progress_file = Some(args.directory.join("backfill.json"));
+    let options = CopyOptions { task: Task::Copy, progress_file, ..CopyOptions::default() };
+    run(args, types, options)?;
+    control::note(&args.directory, "backfilled")
+}
+
+/// Compares both servers, and repairs the new one.
+pub(super) fn verify(args: &VerifyArgs, types: &Types) -> Result<(), String> {
+    let repair_after = Some(Duration::from_secs(args.repair_after));
+    let options = CopyOptions { task: Task::Verify, repair_after, ..CopyOptions::default() };
+    run(&args.step, types, options)?;
+    // Every table was compared, so the tables of the queue are, too.
+    control::order(&args.step.directory, control::ProxyOrder::ClearAgain, false, Duration::from_secs(10))?;
+    control::note(&args.step.directory, "verified")?;
+    print_line!("both servers have the same data");
+    Ok(())
+}
+
+fn run(args: &StepArgs, types: &Types, options: CopyOptions) -> Result<(), String> {
+    let plan = MovePlan::read(&args.directory)?;
+    let status = control::running(&args.directory)?;
+    if status.answering != Answering::Old {
+        return Err("the new server answers already: its rows are newer than those of the old one".to_owned());
+    }
+    if let Some(trouble) = status.to_new.trouble {
+        return Err(format!("the new server does not get the writes: {trouble}"));
+    }
+    data::run(async {
+        let servers = plan.open(types).await?;
+        let options = CopyOptions {
+            rate: RateLimit(args.rate),
+            rows_at_a_time: args.rows_at_a_time.into(),
+            parallel: args.parallel.into(),
+            interruption: stop_at_signals()?,
+            ..options
+        };
+        copy::run(servers.from, servers.to, servers.clock, &options).await.map_err(|error| error.to_string())
+    })
+}
