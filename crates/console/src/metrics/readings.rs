@@ -93,7 +93,8 @@ impl Readings {
     }
 }
 
-fn requests(database: &Database) -> Vec<(RequestSlot, MethodTotals)> {
+/// Returns the counts of the methods that had requests.
+pub(super) fn requests(database: &Database) -> Vec<(RequestSlot, MethodTotals)> {
     let native = RequestCode::WITH_STATEMENT.map(RequestCode::slot);
     let slots = native.iter().chain([&UNREADABLE]).chain(request_slots()).copied();
     slots.filter_map(|slot| Some((slot, database.metrics().requests.totals(slot.number)?))).collect()
