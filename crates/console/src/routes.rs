@@ -57,6 +57,7 @@ fn for_visitors() -> Router<Arc<AdminState>> {
         .route("/log-requests", get(request_log::mode).post(request_log::set_mode))
         .route("/metrics", get(metrics::answer))
         .route("/model", get(model::example).post(model::show))
+        .route("/model/file", post(model::file))
         .route("/status", get(status::answer))
         .route("/verify", get(verification::show).post(verification::start))
         .fallback(unknown)

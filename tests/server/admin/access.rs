@@ -14,7 +14,7 @@ const USERS: &str = "<Authenticator>org.apache.cassandra.auth.PasswordAuthentica
 
 /// What each visitor gets from each route: nobody, a user without rights, a user who may read the table `club.posts`, a
 /// superuser, and the token.
-const ROUTES: [(&str, &str, [u16; 5]); 43] = [
+const ROUTES: [(&str, &str, [u16; 5]); 44] = [
     ("GET", "/", [303, 200, 200, 200, 200]),
     ("GET", "/status", [303, 200, 200, 200, 200]),
     ("GET", "/log-requests", [303, 200, 200, 200, 200]),
@@ -53,6 +53,7 @@ const ROUTES: [(&str, &str, [u16; 5]); 43] = [
     ("POST", "/double", [401, 403, 403, 400, 400]),
     ("GET", "/model?example=posts", [303, 200, 200, 200, 200]),
     ("POST", "/model", [401, 200, 200, 200, 200]),
+    ("POST", "/model/file", [401, 400, 400, 400, 400]),
     ("GET", "/nothing", [303, 404, 404, 404, 404]),
     ("POST", "/", [401, 405, 405, 405, 405]),
     ("GET", "/health", [200, 200, 200, 200, 200]),
