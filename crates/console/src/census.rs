@@ -1,4 +1,4 @@
-//! How many rows and bytes column families have. The rows are counted when a page needs it, for a short time and up to a
+//! The number of rows and bytes of column families. The rows are counted when a page needs it, for a short time and up to a
 //! limit, so that a large database costs no more than a small one.
 
 use std::collections::HashMap;

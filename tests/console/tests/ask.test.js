@@ -37,7 +37,7 @@ describe("Ask", () => {
         await check(page);
         await picture(page, "ask-cells");
       }
-      await page.getByRole("link", { name: "JSON" }).click();
+      await page.getByRole("link", { name: "JSON", exact: true }).click();
       assert.match(await page.locator("pre.json").textContent(), /^\[\n {2}\{/);
       if (javaScriptEnabled) await check(page);
       await page.context().close();
@@ -81,8 +81,8 @@ describe("Ask", () => {
   test("offers the column families of the chosen keyspace", async () => {
     const page = await browser.open(server);
     await page.goto("/ask?with=thrift&method=get_slice&view=form");
-    await page.getByLabel("Keyspace").selectOption("BloggyAppy");
-    const families = await page.getByLabel("Column family").locator("option").allInnerTexts();
+    await page.getByLabel("Keyspace", { exact: true }).selectOption("BloggyAppy");
+    const families = await page.getByLabel("Column family", { exact: true }).locator("option").allInnerTexts();
     assert.deepEqual(families.slice(1), ["Authors", "BlogEntries", "Comments", "TaggedPosts"]);
     await check(page);
     await page.context().close();

@@ -79,7 +79,7 @@ describe("Live", () => {
     const first = await page.locator("#lines tr").first().innerText();
     await stress(server, "--operation", "insert", "--ops", "50");
     assert.equal(await page.locator("#lines tr").first().innerText(), first);
-    await page.getByLabel("Method").fill("insert");
+    await page.getByLabel("Method", { exact: true }).fill("insert");
     await page.getByRole("button", { name: "Filter" }).click();
     await stress(server, "--operation", "mixed", "--ops", "200");
     await page.locator("#lines tr", { hasText: "insert" }).first().waitFor();

@@ -467,7 +467,9 @@ fn rows_and_cells_lead_to_questions_about_them() {
             let links =
                 page.body.split("<a href=\"").skip(1).filter(|link| link.contains(&format!(">{word}</a>")));
             let links = links.filter(|link| link.split('>').nth(1).unwrap().starts_with(word));
-            links.map(|link| link.split('"').next().unwrap().replace("&#38;", "&")).collect::<Vec<_>>()
+            links
+                .map(|link| link.split('"').next().unwrap().replace("&#38;", "&").replace("#answer", ""))
+                .collect::<Vec<_>>()
         };
         let (asks, changes) = (links("ask"), links("change"));
         assert!(!asks.is_empty() && asks.len() == links("explain").len(), "{path}: {}", page.body);

@@ -147,10 +147,11 @@ impl Asker<'_> {
                 ("value", &value.unwrap_or_default()),
             ],
         );
+        // The form of a call is long, and its answer is below.
         Questions {
             explain: ask.as_ref().map(|ask| format!("{ask}#explain-title")),
             change: change.filter(|_| self.may_change),
-            ask,
+            ask: ask.map(|ask| format!("{ask}#answer")),
         }
     }
 
@@ -257,7 +258,7 @@ mod tests {
     fn questions_name_the_bytes_that_they_are_about() {
         let of = asked(b"ada", b"email", b"a=b");
         let expected = "/ask?with=thrift&method=get_slice&keyspace=K&family=F%26G&keys=ada&columns=email";
-        assert_eq!(of.ask.as_deref(), Some(expected));
+        assert_eq!(of.ask, Some(format!("{expected}#answer")));
         assert_eq!(of.explain, Some(format!("{expected}#explain-title")));
         let expected = "/change?keyspace=K&family=F%26G&key=ada&column=email&value=a%3Db";
         assert_eq!(of.change.as_deref(), Some(expected));

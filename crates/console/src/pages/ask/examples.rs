@@ -86,7 +86,7 @@ fn of_calls(cf: &CfDef, key: Option<String>, found: &mut Vec<AskExample>) {
     let mut add = |words: String, method: &str, fields: &[(&str, &str)]| {
         let place =
             [("with", "thrift"), ("method", method), ("keyspace", &*cf.keyspace), ("family", &*cf.name)];
-        let path = format!("/ask?{}", query(&[&place[..], fields].concat()));
+        let path = format!("/ask?{}#answer", query(&[&place[..], fields].concat()));
         let arguments: Vec<_> = fields.iter().map(|(name, value)| format!("{name} {value}")).collect();
         let code = format!("{method} {}.{} {}", cf.keyspace, cf.name, arguments.join(" "));
         found.push(AskExample { words, code, path });

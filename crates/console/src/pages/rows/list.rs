@@ -39,7 +39,7 @@ struct ListPage {
     shows_tombstones: bool,
     /// Whether the page Change puts rows in.
     may_change: bool,
-    /// How a client begins, if there are no rows.
+    /// The languages and statements by which a client puts a first row in.
     begin: Vec<(&'static str, String)>,
 }
 
