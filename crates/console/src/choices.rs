@@ -44,7 +44,7 @@ impl Choices {
             let families = listed.map(|cf| choice(&cf.name, chosen)).collect();
             KeyspaceChoice { keyspace: choice(&known.name, keyspace), families }
         };
-        // Those of users first.
+        // The keyspaces of users come first.
         let (reserved, own): (Vec<_>, Vec<_>) = all.iter().partition(|known| known.is_reserved);
         let mut keyspaces: Vec<KeyspaceChoice> =
             own.into_iter().chain(reserved).take(KEYSPACES_MAX).map(of_keyspace).collect();

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::readings::requests;
+use super::request_totals::requests;
 use base::util::metrics::{LATENCY_BOUNDS_MICROS, MethodTotals, RequestOutcome, RequestSlot};
 use db::Database;
 

@@ -9,6 +9,7 @@ mod charts;
 mod collector;
 mod history;
 mod readings;
+mod request_totals;
 mod table;
 
 pub use answer::answer;
