@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::reading::{Reading, TextForm, blob, read_as, read_as_type};
 use crate::limits::ADMIN_SHOWN_CHARS;
-use base::marshal::{AbstractType, CqlType, Types};
+use base::marshal::{AbstractType, CqlType, PACKAGE, Types};
 
 /// Bytes of at most this length are decoded. Longer ones cannot be shown completely anyway, and decoding takes time.
 const DECODED_BYTES_MAX: usize = 16 * 1024;
@@ -29,8 +29,11 @@ pub(crate) struct ShownBytes {
 
 /// Returns the class of the colour of a type, by the name of its class or of CQL.
 fn tone_of(name: &str) -> &'static str {
-    let name = name.rsplit('.').next().unwrap_or(name);
-    match name.trim_start_matches("ReversedType(").trim_end_matches(')') {
+    let name = name.replace(PACKAGE, "");
+    let name = name.strip_prefix("ReversedType(").and_then(|name| name.strip_suffix(')')).unwrap_or(&name);
+    match name {
+        // Collections, tuples and composites have values of several types.
+        _ if name.contains(['(', '<']) => "",
         "UTF8Type" | "AsciiType" | "text" | "varchar" | "ascii" => "text",
         "DateType" | "TimestampType" | "SimpleDateType" | "TimeType" | "timestamp" | "date" | "time" => {
             "time"
@@ -122,6 +125,7 @@ mod tests {
         assert_eq!(tone("DateType", &[0; 8]), "time");
         assert_eq!(tone("TimeUUIDType", b"not a UUID"), "", "it is shown in hex");
         assert_eq!(tone("BytesType", b"a"), "");
+        assert_eq!(tone("CompositeType(TimeUUIDType,UTF8Type)", b""), "");
     }
 
     #[test]
