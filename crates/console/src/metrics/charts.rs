@@ -1,6 +1,6 @@
 //! The charts of the last minutes, as lines of SVG and in words.
 
-use super::history::{HISTORY_MINUTES, SAMPLES_MAX, Sample, quantile};
+use super::history::{HISTORY_MINUTES, SAMPLE_S, SAMPLES_MAX, Sample, quantile};
 use base::util::metrics::{LATENCY_BOUNDS_MICROS, RequestOutcome};
 
 /// The size of a drawing.
@@ -8,6 +8,8 @@ const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 100.0;
 /// Methods that have a line of their own.
 const METHODS_MAX: usize = 5;
+/// The least number of samples for which a drawing has room: a minute. A server that has just started has a drawing too.
+const SLOTS_MIN: usize = 30;
 /// Samples in the figures that stand for now: ten seconds.
 const NOW_SAMPLES: usize = 5;
 
@@ -29,6 +31,8 @@ pub(crate) struct Chart {
     pub title: &'static str,
     /// The value now, with its unit.
     pub now: String,
+    /// The time at the left end of the drawing.
+    pub since: String,
     /// The value at the top of the drawing.
     pub top: String,
     /// The chart in words, for those who do not see it.
@@ -65,6 +69,7 @@ impl Chart {
         Chart {
             title,
             now: first.map_or_else(String::new, now),
+            since: since(first.map_or(0, |one| one.values.len())),
             top: unit(top),
             words: format!("{title}, in the last {HISTORY_MINUTES} minutes: {}", words.join("; ")),
             lines: series
@@ -98,13 +103,26 @@ fn round_up(most: f64) -> f64 {
     top
 }
 
+/// Returns the number of samples for which a drawing has room.
+fn slots(samples: usize) -> usize {
+    samples.clamp(SLOTS_MIN, SAMPLES_MAX)
+}
+
+fn since(samples: usize) -> String {
+    match slots(samples) as u64 * SAMPLE_S {
+        seconds if seconds < 120 => format!("{seconds} seconds ago"),
+        seconds => format!("{} minutes ago", seconds / 60),
+    }
+}
+
 /// Returns the points of a line. The last sample is at the right end.
 fn points(values: &[Option<f64>], top: f64) -> String {
-    let first = SAMPLES_MAX.saturating_sub(values.len());
+    let slots = slots(values.len());
+    let first = slots.saturating_sub(values.len());
     let mut points = String::new();
     for (at, value) in values.iter().enumerate() {
         let Some(value) = value else { continue };
-        let x = (first + at) as f64 * WIDTH / (SAMPLES_MAX - 1) as f64;
+        let x = (first + at) as f64 * WIDTH / (slots - 1) as f64;
         let y = HEIGHT - (value / top).min(1.0) * (HEIGHT - 2.0) - 1.0;
         points.push_str(&format!("{x:.1},{y:.1} "));
     }
@@ -232,11 +250,19 @@ mod tests {
         assert_eq!(charts[0].top, "10/s");
         let expected = "Requests a second, in the last 10 minutes: requests now 5.0/s, at most 10/s";
         assert_eq!(charts[0].words, expected);
-        assert_eq!(charts[0].lines[0].points, "596.0,99.0 598.0,1.0 600.0,50.0");
-        assert_eq!(charts[0].lines[0].area, "596.0,100 596.0,99.0 598.0,1.0 600.0,50.0 600.0,100");
+        assert_eq!(charts[0].lines[0].points, "558.6,99.0 579.3,1.0 600.0,50.0");
+        assert_eq!(charts[0].lines[0].area, "558.6,100 558.6,99.0 579.3,1.0 600.0,50.0 600.0,100");
         // The first sample had no request, so it had no latency.
         assert_eq!(charts[1].lines[0].points.split(' ').count(), 2);
         assert_eq!(details(&samples)[0].lines[1].name, "get");
+    }
+
+    #[test]
+    fn a_drawing_grows_until_the_ring_is_full() {
+        assert_eq!(
+            [0, 40, 60, SAMPLES_MAX].map(since).join(", "),
+            "60 seconds ago, 80 seconds ago, 2 minutes ago, 10 minutes ago"
+        );
     }
 
     #[test]

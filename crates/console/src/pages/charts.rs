@@ -8,7 +8,7 @@ use axum::response::Response;
 use serde::Deserialize;
 
 use crate::extract::Query;
-use crate::metrics::{Chart, HISTORY_MINUTES, details, overview};
+use crate::metrics::{Chart, details, overview};
 use crate::page::page;
 use crate::state::AdminState;
 use crate::visitor::Visitor;
@@ -17,7 +17,6 @@ use crate::visitor::Visitor;
 #[template(path = "pages/charts.html")]
 struct Charts {
     charts: Vec<Chart>,
-    minutes: u64,
 }
 
 /// The fields of the path.
@@ -36,5 +35,5 @@ pub(crate) async fn answer(
 ) -> Response {
     let samples = state.history.list();
     let charts = if query.of == "details" { details(&samples) } else { overview(&samples) };
-    page(&Charts { charts, minutes: HISTORY_MINUTES })
+    page(&Charts { charts })
 }

@@ -9,7 +9,7 @@ use axum::response::Response;
 
 use super::connect::{ConnectSnippet, snippets};
 use crate::census::{FamilySize, Sizes};
-use crate::metrics::{Chart, HISTORY_MINUTES, Readings, duration, overview};
+use crate::metrics::{Chart, Readings, duration, overview};
 use crate::page::{Frame, page};
 use crate::present::escaped;
 use crate::seen_schema::SeenKeyspace;
@@ -39,7 +39,6 @@ struct HomePage {
     is_healthy: bool,
     clients: String,
     charts: Vec<Chart>,
-    minutes: u64,
     /// `None` for users who may not see the keys of all column families.
     past: Option<Past>,
     status: Vec<(&'static str, String)>,
@@ -106,7 +105,6 @@ pub(crate) async fn answer(State(state): State<Arc<AdminState>>, visitor: Visito
         is_healthy: state.status.failure().is_none(),
         clients: clients(readings.connections_open as u64),
         charts: overview(&state.history.list()),
-        minutes: HISTORY_MINUTES,
         past: visitor.user.may_everything().then(|| past(&state)),
         status: status(&state.status),
         keyspaces,
