@@ -1,7 +1,7 @@
 //! Errors of requests to the admin server.
 
 use askama::Template;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::page::{Frame, page_with};
@@ -72,8 +72,15 @@ struct FailurePage {
 }
 
 /// Shows the error of a reply to a person in a page. Other replies stay as they are.
-pub(crate) fn in_page(reply: Response, mut frame: Frame) -> Response {
+pub(crate) fn in_page(reply: Response, frame: impl FnOnce() -> Frame) -> Response {
     let Some(AdminError { status, why }) = reply.extensions().get().cloned() else { return reply };
+    let mut frame = frame();
     status.canonical_reason().unwrap_or("Failed").clone_into(&mut frame.title);
     page_with(&FailurePage { frame, why }, Some(status))
+}
+
+/// Returns whether a browser asks for a page.
+pub(crate) fn wants_page(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accepted.is_some_and(|accepted| accepted.contains("text/html"))
 }

@@ -11,9 +11,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::csrf::{CSRF_HEADER, CsrfField};
-use super::failure::{AdminError, in_page};
+use super::failure::{AdminError, in_page, wants_page};
 use super::page::Frame;
 use super::pages::login;
+use super::seen_schema::SeenSchema;
 use super::session::SessionId;
 use super::state::AdminState;
 use super::visitor::Visitor;
@@ -58,12 +59,13 @@ pub(crate) async fn admit(
     let session = sender.has_logged_in.then(|| cookie.clone());
     let may_change = state.console.settings.may_change;
     let (csrf, has_control) = (state.csrf.token(&cookie), state.control.is_some());
-    let visitor = Visitor { user: sender.user, csrf, session, may_change, has_control, connection };
-    let frame = wants_page(request.headers()).then(|| Frame::new(&visitor, "", ""));
-    request.extensions_mut().insert(visitor);
+    let schema = Arc::new(SeenSchema::new(state.database.clone(), sender.user.clone()));
+    let visitor = Visitor { user: sender.user, csrf, session, may_change, has_control, schema, connection };
+    let is_page = wants_page(request.headers());
+    request.extensions_mut().insert(visitor.clone());
     let mut reply = next.run(request).await;
-    if let Some(frame) = frame {
-        reply = in_page(reply, frame);
+    if is_page {
+        reply = in_page(reply, || Frame::new(&visitor, "", ""));
     }
     if let Some(cookie) = new_cookie {
         reply.headers_mut().append(header::SET_COOKIE, cookie);
@@ -178,12 +180,6 @@ fn is_same_origin(headers: &HeaderMap) -> bool {
     let origin = origin.as_bytes();
     let origin = origin.strip_prefix(b"http://").or_else(|| origin.strip_prefix(b"https://"));
     origin.is_some_and(|origin| host.is_some_and(|host| origin.eq_ignore_ascii_case(host)))
-}
-
-/// Returns whether a browser asks for a page.
-fn wants_page(headers: &HeaderMap) -> bool {
-    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
-    accepted.is_some_and(|accepted| accepted.contains("text/html"))
 }
 
 #[cfg(test)]

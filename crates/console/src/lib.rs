@@ -31,7 +31,9 @@
 #![warn(missing_docs)]
 
 mod access;
+mod census;
 mod change_log;
+mod choices;
 mod console_requests;
 mod control;
 mod csrf;
@@ -46,9 +48,11 @@ mod page;
 mod pages;
 mod present;
 mod routes;
+mod seen_schema;
 mod served;
 mod service;
 mod session;
+mod side_bar;
 mod state;
 mod static_files;
 mod status_page;

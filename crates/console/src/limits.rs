@@ -16,6 +16,24 @@ pub const ADMIN_PAGE_BYTES_MAX: usize = 1024 * 1024;
 /// Characters of one value that is shown as a whole.
 pub const ADMIN_VALUE_CHARS_MAX: usize = 256 * 1024;
 
+/// The time in which the first page counts rows, in milliseconds: pages must be there within 100.
+pub const CENSUS_MS: u64 = 40;
+/// Column families of which it counts a piece even if a busy machine has no time left.
+pub const CENSUS_FAMILIES_MIN: usize = 20;
+/// Bytes of a column family after which the first page does not count on.
+pub const CENSUS_FAMILY_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Bytes of rows that are read at once for that. Reading them takes about a millisecond.
+pub const CENSUS_PIECE_BYTES: usize = 128 * 1024;
+
+/// Look-ups of rows whose key is a value that a page shows.
+pub const KIN_LOOKUPS_MAX: usize = 300;
+/// Look-ups that a page makes even if a busy machine has no time left.
+pub const KIN_LOOKUPS_MIN: usize = 30;
+/// The time for them, in milliseconds.
+pub const KIN_MS: u64 = 25;
+/// Bytes of a value that is looked up as a key.
+pub const KIN_KEY_BYTES_MAX: usize = 128;
+
 /// Rows of a result on the page Ask, and rows of a Thrift call there.
 pub const ASK_ROWS_MAX: usize = 1000;
 /// Columns of all rows of a Thrift call on the page Ask.

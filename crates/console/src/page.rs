@@ -5,23 +5,34 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::failure::AdminError;
+use super::side_bar::{Place, SideBar};
 use super::visitor::Visitor;
 
 /// A link of the navigation.
 pub(crate) struct NavLink {
     pub path: &'static str,
     pub name: &'static str,
+    /// Its sign: the lines of a drawing of 16 by 16.
+    pub sign: &'static str,
 }
 
 /// The pages in the navigation, in their order.
 pub(crate) const NAVIGATION: [NavLink; 7] = [
-    NavLink { path: "/", name: "Home" },
-    NavLink { path: "/keyspaces", name: "Data" },
-    NavLink { path: "/ask", name: "Ask" },
-    NavLink { path: "/change", name: "Change" },
-    NavLink { path: "/model", name: "Model" },
-    NavLink { path: "/live", name: "Live" },
-    NavLink { path: "/double", name: "Test double" },
+    NavLink { path: "/", name: "Home", sign: "M2 7.5 8 2.5l6 5V14h-4v-4H6v4H2Z" },
+    NavLink { path: "/keyspaces", name: "Data", sign: "M2 3h12v3.5H2ZM2 9.5h12V13H2ZM6 3v3.5M6 9.5V13" },
+    NavLink { path: "/ask", name: "Ask", sign: "M2 3h12v8H7l-3 3v-3H2ZM5 7h6" },
+    NavLink {
+        path: "/change",
+        name: "Change",
+        sign: "M2.5 13.5l.8-3.2L11 2.6l2.4 2.4-7.7 7.7ZM9.5 4.1l2.4 2.4",
+    },
+    NavLink {
+        path: "/model",
+        name: "Model",
+        sign: "M5.5 2h5v3.5h-5ZM1.5 10.5h5V14h-5ZM9.5 10.5h5V14h-5ZM8 5.5V8M4 10.5V8h8v2.5",
+    },
+    NavLink { path: "/live", name: "Live", sign: "M1.5 9H4l2-5.5L9.5 13l2-6 .9 2h2.1" },
+    NavLink { path: "/double", name: "Test double", sign: "M6 2h4M7 2v4L3 13.5h10L9 6V2M5 10h6" },
 ];
 
 impl NavLink {
@@ -43,6 +54,8 @@ pub(crate) struct Frame {
     /// The path of the page in the navigation, or an empty text.
     pub path: &'static str,
     pub navigation: Vec<&'static NavLink>,
+    /// The keyspaces that the visitor sees.
+    pub side_bar: SideBar,
     /// The token that forms and scripts send with changes.
     pub csrf: String,
     /// The name of the user who has logged in.
@@ -52,14 +65,29 @@ pub(crate) struct Frame {
 impl Frame {
     /// Returns the frame of a visitor's page.
     pub(crate) fn new(visitor: &Visitor, path: &'static str, title: impl Into<String>) -> Frame {
-        let user = visitor.session.as_ref().map(|_| visitor.user.name.clone());
-        let navigation = NAVIGATION.iter().filter(|link| link.is_for(visitor)).collect();
-        Frame { title: title.into(), path, navigation, csrf: visitor.csrf.clone(), user }
+        Frame::at(visitor, path, title.into(), Place::default())
+    }
+
+    /// Returns the frame of a page that shows data.
+    pub(crate) fn of_data(visitor: &Visitor, title: impl Into<String>, place: Place<'_>) -> Frame {
+        Frame::at(visitor, "/keyspaces", title.into(), place)
+    }
+
+    fn at(visitor: &Visitor, path: &'static str, title: String, place: Place<'_>) -> Frame {
+        Frame {
+            title,
+            path,
+            navigation: NAVIGATION.iter().filter(|link| link.is_for(visitor)).collect(),
+            side_bar: SideBar::of(&visitor.schema, place),
+            csrf: visitor.csrf.clone(),
+            user: visitor.session.as_ref().map(|_| visitor.user.name.clone()),
+        }
     }
 
     /// Returns the frame of a page before the login.
     pub(crate) fn before_login(title: impl Into<String>, csrf: String) -> Frame {
-        Frame { title: title.into(), path: "", navigation: Vec::new(), csrf, user: None }
+        let (title, side_bar) = (title.into(), SideBar::default());
+        Frame { title, path: "", navigation: Vec::new(), side_bar, csrf, user: None }
     }
 }
 

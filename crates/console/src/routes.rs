@@ -9,7 +9,7 @@ use axum::{Router, middleware};
 
 use super::failure::AdminError;
 use super::pages::{
-    ask, change, double, home, keyspaces, live, login, model, request_log, rows, status, verification,
+    ask, change, charts, double, home, keyspaces, live, login, model, request_log, rows, status, verification,
 };
 use super::state::AdminState;
 use super::{control, guard, headers, metrics, static_files};
@@ -46,7 +46,10 @@ fn for_visitors() -> Router<Arc<AdminState>> {
         .route("/rows.json", get(rows::json).post(rows::json))
         .route("/cell", get(rows::cell).post(rows::cell))
         .route("/ask", get(ask::answer).post(ask::answer_form))
+        .route("/ask.csv", get(ask::csv))
+        .route("/ask.json", get(ask::json))
         .route("/change", get(change::form).post(change::apply))
+        .route("/charts", get(charts::answer))
         .route("/live", get(live::answer))
         .route("/live/requests", get(live::requests))
         .route("/double", get(double::answer).post(double::change))
@@ -54,6 +57,7 @@ fn for_visitors() -> Router<Arc<AdminState>> {
         .route("/log-requests", get(request_log::mode).post(request_log::set_mode))
         .route("/metrics", get(metrics::answer))
         .route("/model", get(model::example).post(model::show))
+        .route("/model/file", post(model::file))
         .route("/status", get(status::answer))
         .route("/verify", get(verification::show).post(verification::start))
         .fallback(unknown)

@@ -25,8 +25,12 @@ const SCARCE: Duration = Duration::from_millis(500);
 pub const ADMIN_TIMES: HttpTimes =
     HttpTimes { head: Duration::from_secs(ADMIN_SILENCE_S), request: Duration::from_secs(ADMIN_REQUEST_S) };
 
-/// Returns the service of the admin server's port, which browsers reach under these names.
+/// Returns the service of the admin server's port, which browsers reach under these names. If the server has that port,
+/// this begins to sample the counters of requests, so it must be called in a runtime.
 pub fn admin_service(state: &Arc<AdminState>, hosts: HostNames, times: HttpTimes) -> HttpService {
+    if state.served.admin.is_some() {
+        state.begin_history();
+    }
     let routes = routes(state).layer(from_fn_with_state(times.request, limit_time));
     let limits = HttpLimits { rest_unadmitted: SCARCE, ..HttpLimits::of_many(ADMIN_HEAD_BYTES_MAX, times) };
     HttpService::new(routes, hosts, limits)

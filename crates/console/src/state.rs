@@ -2,13 +2,15 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use super::access::AdminAccess;
+use super::census::Census;
 use super::console_requests::{ConsoleRequests, ConsoleSettings};
 use super::csrf::CsrfKey;
-use super::metrics::ServerReadings;
+use super::metrics::{History, SAMPLE_S, ServerReadings};
 use super::model::SketchRuns;
 use super::pages::verification::Verification;
 use super::served::Served;
@@ -44,6 +46,9 @@ pub struct AdminState {
     pub(super) csrf: CsrfKey,
     pub(super) sketches: SketchRuns,
     pub(super) verification: Arc<Mutex<Verification>>,
+    /// The requests of the last minutes.
+    pub(super) history: History,
+    pub(super) census: Census,
 }
 
 impl Deref for AdminState {
@@ -64,7 +69,21 @@ impl AdminState {
             csrf: CsrfKey::default(),
             sketches: SketchRuns::default(),
             verification: Arc::default(),
+            history: History::default(),
+            census: Census::default(),
         }
+    }
+
+    /// Begins to sample the counters of requests, until nobody else has the state.
+    pub(super) fn begin_history(self: &Arc<Self>) {
+        let state = Arc::downgrade(self);
+        tokio::spawn(async move {
+            while let Some(state) = state.upgrade() {
+                state.history.sample(&state.database);
+                drop(state);
+                tokio::time::sleep(Duration::from_secs(SAMPLE_S)).await;
+            }
+        });
     }
 
     /// Runs the reads and writes of a page as one request: it has the memory limits of requests of all ports, and no

@@ -13,7 +13,7 @@ const SVG: &str = "image/svg+xml";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files: name, content type, content.
-const FILES: [(&str, &str, &str); 13] = [
+const FILES: [(&str, &str, &str); 17] = [
     ("style.css", CSS, include_str!("static/style.css")),
     ("icon.svg", SVG, include_str!("static/icon.svg")),
     ("home.css", CSS, include_str!("static/home.css")),
@@ -22,6 +22,10 @@ const FILES: [(&str, &str, &str); 13] = [
     ("double.css", CSS, include_str!("static/double.css")),
     ("ask.css", CSS, include_str!("static/ask.css")),
     ("ask.js", JAVASCRIPT, include_str!("static/ask.js")),
+    ("charts.css", CSS, include_str!("static/charts.css")),
+    ("charts.js", JAVASCRIPT, include_str!("static/charts.js")),
+    ("results.js", JAVASCRIPT, include_str!("static/results.js")),
+    ("choices.js", JAVASCRIPT, include_str!("static/choices.js")),
     ("console.js", JAVASCRIPT, include_str!("static/console.js")),
     ("rows.css", CSS, include_str!("static/rows.css")),
     ("rows.js", JAVASCRIPT, include_str!("static/rows.js")),

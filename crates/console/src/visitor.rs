@@ -1,9 +1,12 @@
 //! The user who sends a request.
 
+use std::sync::Arc;
+
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
 use super::failure::AdminError;
+use super::seen_schema::SeenSchema;
 use super::session::SessionId;
 use db::User;
 use web::HttpConnection;
@@ -21,6 +24,8 @@ pub struct Visitor {
     pub may_change: bool,
     /// Whether the server has a control API.
     pub has_control: bool,
+    /// The keyspaces and column families that the user sees.
+    pub(crate) schema: Arc<SeenSchema>,
     pub connection: HttpConnection,
 }
 

@@ -37,7 +37,7 @@ describe("Ask", () => {
         await check(page);
         await picture(page, "ask-cells");
       }
-      await page.getByRole("link", { name: "JSON" }).click();
+      await page.getByRole("link", { name: "JSON", exact: true }).click();
       assert.match(await page.locator("pre.json").textContent(), /^\[\n {2}\{/);
       if (javaScriptEnabled) await check(page);
       await page.context().close();
@@ -56,6 +56,35 @@ describe("Ask", () => {
     assert.match(await page.locator("details[open] pre").textContent(), /client\.GetSlice\(ctx/);
     await check(page);
     await picture(page, "ask-thrift");
+    await page.context().close();
+  });
+
+  test("begins with examples, sorts a result and saves it", async () => {
+    const page = await browser.open(server);
+    await page.goto("/ask?keyspace=BloggyAppy&view=form");
+    await check(page);
+    await page.getByRole("link", { name: "The first rows of BlogEntries" }).click();
+    const first = () => page.locator("#result tbody tr td:nth-child(2)").first().innerText();
+    const head = page.locator("#result thead").getByRole("button", { name: "column1" });
+    await head.click();
+    assert.equal(await first(), "author");
+    await head.click();
+    assert.equal(await first(), "title");
+    assert.equal(await page.locator("#result th[aria-sort=descending]").count(), 1);
+    await check(page);
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name: "CSV" }).click();
+    assert.equal((await download).suggestedFilename(), "result.csv");
+    await page.context().close();
+  });
+
+  test("offers the column families of the chosen keyspace", async () => {
+    const page = await browser.open(server);
+    await page.goto("/ask?with=thrift&method=get_slice&view=form");
+    await page.getByLabel("Keyspace", { exact: true }).selectOption("BloggyAppy");
+    const families = await page.getByLabel("Column family", { exact: true }).locator("option").allInnerTexts();
+    assert.deepEqual(families.slice(1), ["Authors", "BlogEntries", "Comments", "TaggedPosts"]);
+    await check(page);
     await page.context().close();
   });
 

@@ -3,7 +3,7 @@
 
 const assert = require("node:assert/strict");
 const { after, before, describe, test } = require("node:test");
-const { Browser, check, picture } = require("../src/browser.js");
+const { Browser, DESK, PHONE, check, picture } = require("../src/browser.js");
 const { load } = require("../src/data.js");
 const { Server } = require("../src/server.js");
 const { stress } = require("../src/stress.js");
@@ -22,9 +22,38 @@ after(async () => {
   await server?.stop();
 });
 
+test("Home has charts that go on, and keyspaces with their sizes", async () => {
+  await stress(server, "--operation", "mixed", "--seconds", "20");
+  await page.goto("/");
+  await page.locator(".keyspaces", { hasText: /Authors 2 rows/ }).waitFor();
+  const chart = page.getByRole("img", { name: /^Requests a second, in the last 10 minutes: requests now / });
+  const before = await chart.getAttribute("aria-label");
+  await stress(server, "--operation", "mixed", "--seconds", "4");
+  await page.waitForFunction((before) => document.querySelector(".chart svg").ariaLabel !== before, before);
+  await check(page);
+  await picture(page, "home");
+});
+
+test("the side bar is a menu on a phone, and folds by keyboard", async () => {
+  await page.goto("/rows?keyspace=BloggyAppy&family=Authors");
+  const tree = page.getByRole("navigation", { name: "Keyspaces" });
+  assert.equal(await tree.locator("[aria-current=page]").innerText(), "Authors");
+  const other = tree.locator("summary", { hasText: "modeling" });
+  await other.press("Enter");
+  await tree.getByRole("link", { name: "gyms_by_city" }).waitFor();
+  await page.reload();
+  assert.ok(await tree.getByRole("link", { name: "gyms_by_city" }).isVisible(), "it stays unfolded");
+  await page.setViewportSize(PHONE);
+  assert.ok(await tree.isHidden());
+  await page.getByRole("button", { name: "Menu" }).press("Enter");
+  assert.ok(await tree.isVisible());
+  await page.keyboard.press("Escape");
+  assert.ok(await tree.isHidden());
+  await page.setViewportSize(DESK);
+});
+
 test("Home shows how to connect to this server", async () => {
   await page.goto("/");
-  await picture(page, "home");
   const text = await page.locator("main").innerText();
   const [, port] = server.thrift.split(":");
   assert.ok(text.includes(port) && text.includes(server.cql.split(":")[1]), text);
@@ -50,7 +79,7 @@ describe("Live", () => {
     const first = await page.locator("#lines tr").first().innerText();
     await stress(server, "--operation", "insert", "--ops", "50");
     assert.equal(await page.locator("#lines tr").first().innerText(), first);
-    await page.getByLabel("Method").fill("insert");
+    await page.getByLabel("Method", { exact: true }).fill("insert");
     await page.getByRole("button", { name: "Filter" }).click();
     await stress(server, "--operation", "mixed", "--ops", "200");
     await page.locator("#lines tr", { hasText: "insert" }).first().waitFor();
@@ -139,9 +168,8 @@ describe("the test double", () => {
 
   test("sets faults, shows their effect, and removes them", async () => {
     await page.goto("/double");
-    await page.locator("summary", { hasText: "Add a rule" }).click();
     await page.getByLabel("Name", { exact: true }).fill("slow-inserts");
-    await page.getByLabel("Method", { exact: true }).fill("insert");
+    await page.getByLabel("the method").fill("insert");
     await page.getByLabel("Delay in ms").fill("5");
     await press("Set the rule");
     await picture(page, "double");

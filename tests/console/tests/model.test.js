@@ -63,6 +63,21 @@ describe("a sketch", () => {
     await check(page);
   });
 
+  test("is a link, a file, and column families of this server", async () => {
+    await sketch("CQL", "CREATE TABLE applied (k text PRIMARY KEY, v text);", "INSERT INTO applied (k, v) VALUES ('a', 'b');");
+    await page.getByRole("link", { name: "Link to this sketch" }).click();
+    await page.getByRole("heading", { name: "Drawing" }).waitFor();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download CQL" }).click();
+    assert.equal((await download).suggestedFilename(), "model.cql");
+    await page.getByRole("button", { name: "Apply it to this server" }).click();
+    await check(page);
+    await page.getByRole("status").getByRole("link", { name: "sketch" }).click();
+    await page.locator("main").getByRole("link", { name: "Rows of applied" }).click();
+    assert.match(await page.locator("table.rows").innerText(), /v\s*=?\s*b/);
+    await check(page);
+  });
+
   test("with a mistake says where it is", async () => {
     const text = await sketch("CQL", "CREATE TABLE gyms (city text);\n");
     assert.match(text, /line 1/);

@@ -43,9 +43,9 @@ describe("rows and cells", () => {
         if (name) await picture(page, name);
       };
       await page.goto("/");
-      await go(page, "nav >> text=Data");
+      await go(page, "nav >> text=Data >> nth=0");
       await checked();
-      await go(page, "text=BloggyAppy");
+      await go(page, "main >> text=BloggyAppy");
       await checked("keyspace");
       await go(page, "text=Rows of Comments");
       await checked("rows");

@@ -14,7 +14,7 @@ const USERS: &str = "<Authenticator>org.apache.cassandra.auth.PasswordAuthentica
 
 /// What each visitor gets from each route: nobody, a user without rights, a user who may read the table `club.posts`, a
 /// superuser, and the token.
-const ROUTES: [(&str, &str, [u16; 5]); 40] = [
+const ROUTES: [(&str, &str, [u16; 5]); 44] = [
     ("GET", "/", [303, 200, 200, 200, 200]),
     ("GET", "/status", [303, 200, 200, 200, 200]),
     ("GET", "/log-requests", [303, 200, 200, 200, 200]),
@@ -28,6 +28,8 @@ const ROUTES: [(&str, &str, [u16; 5]); 40] = [
     ("GET", "/ask?cql=SELECT%20*%20FROM%20%22Keyspace1%22.%22Standard1%22", [303, 403, 403, 200, 200]),
     ("GET", "/ask?cql=TRUNCATE%20%22Keyspace1%22.%22Standard1%22", [303, 400, 400, 400, 400]),
     ("GET", "/ask?with=thrift&keyspace=Keyspace1&family=Standard1&keys=a", [303, 403, 403, 200, 200]),
+    ("GET", "/ask.csv?cql=SELECT%20*%20FROM%20club.posts", [303, 403, 200, 200, 200]),
+    ("GET", "/ask.json?cql=SELECT%20*%20FROM%20club.posts", [303, 403, 200, 200, 200]),
     ("POST", "/ask?", [401, 403, 403, 200, 200]),
     ("GET", "/change", [303, 200, 200, 200, 200]),
     ("POST", "/change", [401, 403, 403, 200, 200]),
@@ -45,11 +47,13 @@ const ROUTES: [(&str, &str, [u16; 5]); 40] = [
     ("POST", "/rows", [401, 403, 403, 200, 200]),
     ("POST", "/rows.json", [401, 403, 403, 200, 200]),
     ("POST", "/cell", [401, 403, 403, 404, 404]),
+    ("GET", "/charts", [303, 200, 200, 200, 200]),
     ("GET", "/live", [303, 403, 403, 200, 200]),
     ("GET", "/double", [303, 403, 403, 200, 200]),
     ("POST", "/double", [401, 403, 403, 400, 400]),
     ("GET", "/model?example=posts", [303, 200, 200, 200, 200]),
     ("POST", "/model", [401, 200, 200, 200, 200]),
+    ("POST", "/model/file", [401, 400, 400, 400, 400]),
     ("GET", "/nothing", [303, 404, 404, 404, 404]),
     ("POST", "/", [401, 405, 405, 405, 405]),
     ("GET", "/health", [200, 200, 200, 200, 200]),

@@ -79,7 +79,7 @@ fn a_result_has_three_views() {
     let cells = ask(&mut browser, select, "cells");
     has(&cells, &["the first 3 of 3", "s.books", "<ul class=\"cells\">", ">1811<", ">Sense<"]);
     // No view: the table.
-    assert!(browser.get(&path(&[("cql", select)])).body.contains("<table>"));
+    assert!(browser.get(&path(&[("cql", select)])).body.contains("<table id=\"result\">"));
     admin.server.stop();
 }
 
@@ -156,13 +156,13 @@ fn long_results_have_pages() {
         .collect();
     assert_eq!(run(&mut browser, &format!("BEGIN UNLOGGED BATCH {batch} APPLY BATCH")).status, 200);
     let first = ask(&mut browser, "SELECT year FROM s.books WHERE author = 'x'", "table");
-    has(&first, &["1000 rows, the first of more.", "bytes\">999<"]);
-    assert!(!first.body.contains("bytes\">1000<"));
+    has(&first, &["1000 rows, the first of more.", ">999</bdi>"]);
+    assert!(!first.body.contains(">1000</bdi>"));
     let (_, link) = first.body.split_once("<p><a href=\"").unwrap();
     let next = link.split('"').next().unwrap().replace("&#38;", "&");
     let second = browser.get(&next);
-    has(&second, &["100 rows. ", "bytes\">1000<", "bytes\">1099<"]);
-    assert!(!second.body.contains("bytes\">999<") && !second.body.contains("Next page"));
+    has(&second, &["100 rows. ", ">1000</bdi>", ">1099</bdi>"]);
+    assert!(!second.body.contains(">999</bdi>") && !second.body.contains("Next page"));
     admin.server.stop();
 }
 
@@ -371,5 +371,68 @@ fn questions_need_the_rights_of_cql_and_thrift() {
     }
     let mut root = user(&admin, "cassandra", "cassandra");
     assert_eq!(run(&mut root, truncate).status, 200);
+    admin.server.stop();
+}
+
+#[test]
+fn a_result_is_a_file_with_whole_values() {
+    let (admin, mut browser) = library();
+    let long = "=1+\"2\"".repeat(100);
+    run(&mut browser, &format!("INSERT INTO s.books (author, year, title) VALUES ('formula', 1, '{long}')"));
+    let file = |browser: &mut Browser, extension: &str, fields: &[(&str, &str)]| {
+        let path = path(fields).replacen("/ask?", &format!("/ask.{extension}?"), 1);
+        let page = browser.get(&path);
+        assert_eq!(page.status, 200, "{}", page.body);
+        let name = format!("attachment; filename=\"result.{extension}\"");
+        assert_eq!(page.header("content-disposition"), Some(&*name));
+        page.body
+    };
+    let austen = [("cql", "SELECT * FROM s.books WHERE author = 'austen'")];
+    let expected =
+        "author,year,title\r\nausten,1811,Sense\r\nausten,1813,Pride\r\nausten,1815,<b>Emma</b>\r\n";
+    assert_eq!(file(&mut browser, "csv", &austen), expected);
+    let rows: serde_json::Value = serde_json::from_str(&file(&mut browser, "json", &austen)).unwrap();
+    assert_eq!(rows[2]["title"], "<b>Emma</b>");
+    let formula = [("cql", "SELECT title FROM s.books WHERE author = 'formula'")];
+    let quoted = long.replace('"', "\"\"");
+    assert_eq!(file(&mut browser, "csv", &formula), format!("title\r\n\"'{quoted}\"\r\n"));
+    let call =
+        [("with", "thrift"), ("keyspace", "s"), ("family", "books"), ("keys", "austen"), ("count", "1")];
+    let lines = file(&mut browser, "csv", &call);
+    assert!(lines.starts_with("name,value,timestamp,TTL\r\n1811,Sense,"), "{lines}");
+    for (path, status) in [("/ask.csv", 400), ("/ask.csv?cql=USE%20s", 400), ("/ask.json?cql=SELECT", 400)] {
+        assert_eq!(browser.get(path).status, status, "{path}");
+    }
+    admin.server.stop();
+}
+
+#[test]
+fn ask_begins_with_examples_that_can_be_asked() {
+    let (admin, mut browser) = library();
+    for fields in [
+        &[("keyspace", "s")][..],
+        &[("with", "cql2"), ("keyspace", "s")],
+        &[("with", "thrift"), ("keyspace", "s")],
+        &[],
+    ] {
+        let page = browser.get(&path(&[fields, &[("view", "form")]].concat()));
+        let (_, examples) =
+            page.body.split_once("id=\"examples-title\"").unwrap_or_else(|| panic!("{}", page.body));
+        let examples = examples.split("</ul>").next().unwrap();
+        let links: Vec<_> = examples.split("<a href=\"").skip(1).collect();
+        assert!(!links.is_empty(), "{fields:?}");
+        for link in links {
+            let href = link.split('"').next().unwrap().replace("&#38;", "&").replace("#answer", "");
+            let answer = browser.get(&href);
+            assert_eq!(answer.status, 200, "{href}: {}", answer.body);
+            assert!(answer.body.contains("id=\"result-title\""), "{href}");
+        }
+    }
+    let page =
+        browser.get(&path(&[("with", "thrift"), ("keyspace", "s"), ("family", "books"), ("view", "form")]));
+    has(
+        &page,
+        &["<optgroup label=\"s\" data-keyspace=\"s\">", "<option value=\"books\" selected>books</option>"],
+    );
     admin.server.stop();
 }

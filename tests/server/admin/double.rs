@@ -124,7 +124,15 @@ fn wrong_forms_are_refused_and_shown_again() {
 fn only_servers_for_tests_have_the_page() {
     let admin = Admin::start(&[]);
     let mut browser = admin.browser();
-    assert_eq!(browser.get("/double").status, 404);
+    let page = browser.get("/double");
+    assert_eq!((page.status, page.header("content-type")), (404, Some("text/html; charset=utf-8")));
+    let how = "start it with --ephemeral --control HOST:PORT";
+    for part in [how, "<h1>Test double</h1>", "<h2>Faults</h2>", "thriftstore serve --ephemeral --control"] {
+        assert!(page.body.contains(part), "{part} is missing in {}", page.body);
+    }
+    let text = browser.send("GET", "/double", "", "");
+    assert_eq!((text.status, text.header("content-type")), (404, Some("text/plain; charset=utf-8")));
+    assert!(text.body.ends_with(&format!("{how}\n")), "{}", text.body);
     assert!(!browser.get("/").body.contains("/double"));
     let admin = {
         admin.server.stop();

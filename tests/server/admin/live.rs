@@ -148,10 +148,10 @@ fn the_page_has_slow_requests_connections_and_errors() {
     assert_eq!(page.status, 200, "{}", page.body);
     let body = &page.body;
     assert!(!body.contains("<script>a") && !body.contains("No<b>"), "{body}");
-    let (slow, rest) = body.split_once("id=\"clients\"").unwrap();
+    let (slow, rest) = body.split_once("id=\"errors\"").unwrap();
     assert!(slow.contains("&#60;script&#62;a\\u{202e}b"), "{slow}");
     assert!(slow.contains("<td>insert</td>") && slow.contains("Keyspace1.Standard1"), "{slow}");
-    let (clients, errors) = rest.split_once("id=\"errors\"").unwrap();
+    let (errors, clients) = rest.split_once("id=\"clients\"").unwrap();
     assert!(clients.contains("Thrift 0.4 to 0.6") && clients.contains("127.0.0.1"), "{clients}");
     assert!(clients.contains("<td class=\"number\">4</td>"), "{clients}");
     assert_eq!(errors.matches("<tr><td class=\"long\">").count(), 1, "{errors}");

@@ -258,3 +258,78 @@ fn sketches_at_the_same_time_do_not_mix() {
     }
     admin.server.stop();
 }
+
+const GYMS: (&str, &str) = (
+    "CREATE TABLE gyms (city text PRIMARY KEY, name text);",
+    "INSERT INTO gyms (city, name) VALUES ('Oslo', '<b>');",
+);
+
+#[test]
+fn a_sketch_is_a_link_and_a_file() {
+    let admin = Admin::start(&[]);
+    let mut browser = admin.browser();
+    let page = sketch(&mut browser, GYMS.0, GYMS.1);
+    let (before, _) = page.body.split_once("id=\"share\"").unwrap();
+    let link = before.rsplit("href=\"").next().unwrap().split('"').next().unwrap().replace("&#38;", "&");
+    let again = browser.get(&link);
+    assert_eq!(again.status, 200);
+    assert!(within(&again, "definition", "</textarea>").contains("CREATE TABLE gyms"), "{}", again.body);
+    assert!(again.body.contains("sketch.") && again.body.contains("Oslo"), "{}", again.body);
+    let csrf = page.csrf();
+    let mut file = |form: &str| {
+        let fields = [("csrf", &*csrf), ("definition", GYMS.0), ("data", GYMS.1), ("file", form)];
+        browser.post("/model/file", &fields)
+    };
+    for (form, name, part) in [
+        ("cql", "model.cql", "VALUES ('Oslo', '<b>')"),
+        ("cassandra-cli", "model.cli", "create keyspace sketch"),
+        ("storage-conf", "storage-conf.xml", "<Keyspace Name=\"sketch\""),
+    ] {
+        let reply = file(form);
+        let disposition = format!("attachment; filename=\"{name}\"");
+        assert_eq!((reply.status, reply.header("content-disposition")), (200, Some(&*disposition)));
+        assert!(reply.body.contains(part), "{form}: {}", reply.body);
+    }
+    assert_eq!(file("nix").status, 400);
+    // A text that is too long for an address has no link.
+    let long = format!("{}\n-- {}", GYMS.0, "x".repeat(10_000));
+    assert!(!sketch(&mut browser, &long, "").body.contains("id=\"share\""));
+    admin.server.stop();
+}
+
+#[test]
+fn a_sketch_is_applied_to_a_server_in_memory() {
+    let admin = Admin::start(&[]);
+    let mut browser = admin.browser();
+    let page = sketch(&mut browser, GYMS.0, GYMS.1);
+    assert!(page.body.contains("value=\"apply\""), "{}", page.body);
+    let fields = [("definition", GYMS.0), ("data", GYMS.1), ("action", "apply")];
+    let applied = post(&mut browser, &fields);
+    assert_eq!(applied.status, 200, "{}", applied.body);
+    assert!(
+        applied.body.contains("This server has the model now: <a href=\"/keyspaces/sketch\">"),
+        "{}",
+        applied.body
+    );
+    let row = browser.get("/rows?keyspace=sketch&family=gyms&key=Oslo");
+    assert!(row.body.contains("&#60;b&#62;"), "{}", row.body);
+    // The keyspace exists now.
+    let again = post(&mut browser, &fields);
+    assert_eq!(again.status, 400);
+    assert!(again.body.contains("the sketch was not applied as a whole: "), "{}", again.body);
+    // Super columns come by cassandra-cli.
+    let cli = "create keyspace zoo; use zoo; create column family pens with column_type = 'Super' and comparator = UTF8Type \
+               and subcomparator = UTF8Type and key_validation_class = UTF8Type;";
+    let fields = [("language", "cassandra-cli"), ("definition", cli), ("action", "apply")];
+    let applied = post(&mut browser, &fields);
+    assert!(applied.body.contains("/keyspaces/zoo"), "{}", applied.body);
+    assert!(browser.get("/keyspaces/zoo").body.contains("super columns"));
+    admin.server.stop();
+    let admin = Admin::start(&["--admin-changes", "off"]);
+    let mut browser = admin.browser();
+    assert!(!sketch(&mut browser, GYMS.0, GYMS.1).body.contains("value=\"apply\""));
+    let refused = post(&mut browser, &[("definition", GYMS.0), ("action", "apply")]);
+    assert_eq!(refused.status, 403, "{}", refused.body);
+    assert_eq!(browser.get("/keyspaces/sketch").status, 404);
+    admin.server.stop();
+}

@@ -1,6 +1,11 @@
 //! What replies have, on a server without logins.
 
+use std::time::{Duration, Instant};
+
 use super::{Admin, Browser, exchange};
+use crate::support;
+use support::calls::{ONE, get_args, insert_args, path};
+use support::client::{PATIENCE, Style};
 
 #[test]
 fn each_reply_has_the_security_headers() {
@@ -53,6 +58,13 @@ fn pages_load_nothing_from_elsewhere() {
         "/static/live.js",
         "/static/live.css",
         "/static/home.css",
+        "/static/charts.css",
+        "/static/charts.js",
+        "/static/results.js",
+        "/static/choices.js",
+        "/charts",
+        "/ask",
+        "/model",
     ] {
         let page = browser.get(path);
         assert_eq!(page.status, 200, "{path}");
@@ -99,7 +111,6 @@ fn people_see_errors_in_a_page_and_programs_as_text() {
     let admin = Admin::start(&[]);
     let mut browser = admin.browser();
     for (path, why) in [
-        ("/double", "only a server for tests has this page: start it with --ephemeral --control HOST:PORT"),
         ("/nowhere", "there is no path &#34;/nowhere&#34;: GET / leads to all pages"),
         ("/keyspaces/BlogyAppy", "there is no keyspace &#34;BlogyAppy&#34;; did you mean BloggyAppy?"),
         (
@@ -120,6 +131,69 @@ fn people_see_errors_in_a_page_and_programs_as_text() {
     admin.server.stop();
 }
 
+/// Returns the side bar of a page.
+fn side_bar(page: &str) -> &str {
+    let (_, rest) = page.split_once("aria-label=\"Keyspaces\"").unwrap();
+    rest.split("</nav>").next().unwrap()
+}
+
+#[test]
+fn the_side_bar_marks_the_place_of_the_page() {
+    let admin = Admin::start(&[]);
+    let mut browser = admin.browser();
+    let mut marked = |path: &str| {
+        let page = browser.get(path);
+        assert_eq!(page.status, 200, "{}", page.body);
+        let bar = side_bar(&page.body).to_owned();
+        assert!(bar.contains("<bdi>Keyspace1</bdi>") && bar.contains("<bdi>Authors</bdi>"), "{bar}");
+        assert!(!bar.contains("system"), "{bar}");
+        let marks: Vec<_> = bar.split("aria-current=\"").skip(1).map(str::to_owned).collect();
+        let opened = bar.matches(" open>").count();
+        (
+            opened,
+            marks.into_iter().map(|mark| mark.split("</").next().unwrap().to_owned()).collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(marked("/ask").1, Vec::<String>::new());
+    assert_eq!(marked("/keyspaces/BloggyAppy"), (1, vec!["page\">Definition".to_owned()]));
+    let family = "/rows?keyspace=BloggyAppy&family=Authors";
+    assert_eq!(marked(family), (1, vec!["page\"><bdi>Authors".to_owned()]));
+    assert_eq!(marked(&format!("{family}&key=a")), (1, vec!["true\"><bdi>Authors".to_owned()]));
+    admin.server.stop();
+}
+
+#[test]
+fn the_home_page_has_charts_sizes_and_past_requests() {
+    let admin = Admin::start(&[]);
+    let mut client = admin.server.client(Style::UNFRAMED);
+    for key in [b"one", b"two"] {
+        let place = path("Standard1", None, Some(b"name"));
+        client.call("insert", &insert_args("Keyspace1", key, place, (b"value", 1), ONE)).void();
+    }
+    client.call("get", &get_args("No<b>", b"a", path("Standard1", None, Some(b"a")), ONE));
+    let mut browser = admin.browser();
+    let home = browser.get("/").body;
+    for part in
+        ["2 rows, 24 bytes", "Standard2</bdi></a> <span class=\"quiet\">empty</span>", "No&#60;b&#62;"]
+    {
+        assert!(home.contains(part), "{part} is missing in {home}");
+    }
+    assert!(home.contains("Keyspace1") && home.contains("insert <bdi>Standard1</bdi>"), "{home}");
+    // A sample follows within seconds, and the charts have it.
+    let end = Instant::now() + PATIENCE;
+    let has_points = |charts: &str| charts.contains("points=\"") && charts.contains("<li class=\"line1\">");
+    loop {
+        let page = browser.get("/charts?of=details");
+        assert_eq!(page.status, 200);
+        if has_points(&page.body) {
+            break;
+        }
+        assert!(Instant::now() < end, "no chart has points: {}", page.body);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    admin.server.stop();
+}
+
 #[test]
 fn an_empty_column_family_says_how_to_put_something_in() {
     let path = "/rows?keyspace=BloggyAppy&family=Authors";
@@ -131,6 +205,7 @@ fn an_empty_column_family_says_how_to_put_something_in() {
         let page = admin.browser().get(path).body;
         assert!(page.contains("There are no rows. ") && page.contains(part), "{page}");
         assert!(page.contains("<a href=\"/#connect\">how to connect</a>"), "{page}");
+        assert!(page.contains("set Authors[&#39;key&#39;][&#39;column&#39;] = &#39;value&#39;;"), "{page}");
         admin.server.stop();
     }
 }

@@ -245,7 +245,7 @@ fn wide(count: usize) -> String {
 /// Returns the names of the cells on a page.
 fn names(page: &Page) -> Vec<i64> {
     let rows = page.body.split("<tr id=\"c").skip(1);
-    let name = |row: &str| row.split_once("class=\"bytes\">")?.1.split('<').next()?.parse().ok();
+    let name = |row: &str| row.split_once("class=\"bytes t-number\">")?.1.split('<').next()?.parse().ok();
     rows.filter_map(name).collect()
 }
 
@@ -418,5 +418,72 @@ fn a_row_is_json_in_the_form_of_sstable_show() {
     let rest = found(&mut browser, &format!("{path}&start=0x0000000000000064"));
     let json: serde_json::Value = serde_json::from_str(&rest.body).unwrap();
     assert_eq!((json[0]["cells"].as_array().map(Vec::len), json[0].get("next")), (Some(50), None));
+    admin.server.stop();
+}
+
+/// Rows of families that share keys: the author of a post is a key of Authors, and comments have the key of their post.
+const KIN: &str = r#"{"column_families": [
+  {"keyspace": "BloggyAppy", "name": "Authors", "rows": [
+    {"key": "ada", "cells": [{"name": "email", "value": "<b>@x", "timestamp": 1}]}]},
+  {"keyspace": "BloggyAppy", "name": "BlogEntries", "rows": [
+    {"key": "first-post", "cells": [
+      {"name": "author", "value": "ada", "timestamp": 1}, {"name": "body", "value": "bob", "timestamp": 1}]}]},
+  {"keyspace": "BloggyAppy", "name": "Comments", "rows": [
+    {"key": "first-post", "cells": [
+      {"super_column": {"typed": "2d1b8a00-8b95-11de-8a39-0800200c9a66"}, "name": "commenter", "value": "ada", "timestamp": 1}]}]}
+]}"#;
+
+#[test]
+fn values_lead_to_the_rows_whose_key_they_are() {
+    let admin = with_data(&[("kin.json", KIN)]);
+    let mut browser = admin.browser();
+    let post = found(&mut browser, "/rows?keyspace=BloggyAppy&family=BlogEntries&key=first-post");
+    let kin: Vec<&str> = post.body.split("class=\"kin\" href=\"").skip(1).collect();
+    assert_eq!(kin.len(), 2, "the key leads to the comments, and the author to Authors: {}", post.body);
+    assert!(
+        kin[0].contains("Row of Comments with this key") && kin[1].contains("Row of Authors with this key")
+    );
+    let href = kin[1].split('"').next().unwrap().replace("&#38;", "&");
+    has(&found(&mut browser, &href), &["<b>@x", "Row key ada"]);
+    let comments = found(&mut browser, "/rows?keyspace=BloggyAppy&family=Comments&key=first-post");
+    has(&comments, &["→ BlogEntries", "→ Authors"]);
+    admin.server.stop();
+}
+
+#[test]
+fn rows_and_cells_lead_to_questions_about_them() {
+    let admin = with_data(&[("blog.json", BLOG), ("tables.cql", TABLES)]);
+    let mut browser = admin.browser();
+    for (path, expected) in [
+        ("/rows?keyspace=BloggyAppy&family=Authors", "country"),
+        ("/rows?keyspace=BloggyAppy&family=Authors&key=Arin+Sarkissian", "arin@digg.com"),
+        ("/rows?keyspace=BloggyAppy&family=Comments&key=first-post", "Great!"),
+        ("/rows?keyspace=club&family=posts", "Emma"),
+        ("/rows?keyspace=club&family=posts&key=austen:1", "Emma"),
+        ("/rows?keyspace=club&family=hits&key=home", "42"),
+    ] {
+        let page = found(&mut browser, path);
+        let links = |word: &str| {
+            let links =
+                page.body.split("<a href=\"").skip(1).filter(|link| link.contains(&format!(">{word}</a>")));
+            let links = links.filter(|link| link.split('>').nth(1).unwrap().starts_with(word));
+            links
+                .map(|link| link.split('"').next().unwrap().replace("&#38;", "&").replace("#answer", ""))
+                .collect::<Vec<_>>()
+        };
+        let (asks, changes) = (links("ask"), links("change"));
+        assert!(!asks.is_empty() && asks.len() == links("explain").len(), "{path}: {}", page.body);
+        assert!(!changes.is_empty(), "{path}: {}", page.body);
+        let mut answers = String::new();
+        for ask in &asks {
+            answers += &text_of(&found(&mut browser, ask));
+        }
+        assert!(answers.contains(expected) && answers.contains("What it reads"), "{path}: {answers}");
+        for change in changes {
+            let form = found(&mut browser, &change);
+            let place = path.split("family=").nth(1).unwrap().split('&').next().unwrap();
+            has(&form, &[place]);
+        }
+    }
     admin.server.stop();
 }

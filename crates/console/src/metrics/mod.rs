@@ -5,10 +5,15 @@
 //! [docs/monitoring.md](../../../docs/monitoring.md) has the same table, and a test compares the two.
 
 mod answer;
+mod charts;
 mod collector;
+mod history;
 mod readings;
+mod request_totals;
 mod table;
 
 pub use answer::answer;
+pub(crate) use charts::{Chart, details, duration, overview};
+pub(crate) use history::{HISTORY_MINUTES, History, SAMPLE_S};
 pub use readings::{Readings, ServerReadings};
 pub use table::{METRICS, MetricKind, MetricRow};

@@ -6,14 +6,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 
+use super::request_totals::requests;
 use crate::state::AdminState;
 use base::util::meter::RequestMemory;
 use base::util::metrics::{MethodTotals, RequestSlot};
-use db::Database;
 use net::{Admission, ConnectedClient, ConnectionMetrics};
-use server::thrift::request_slots;
 use store::StoreStatus;
-use wire::native::{RequestCode, UNREADABLE};
 
 /// The counts that the admin server reads from the ports of clients.
 pub struct ServerReadings {
@@ -91,12 +89,6 @@ impl Readings {
             threads: process_number("Threads:"),
         }
     }
-}
-
-fn requests(database: &Database) -> Vec<(RequestSlot, MethodTotals)> {
-    let native = RequestCode::WITH_STATEMENT.map(RequestCode::slot);
-    let slots = native.iter().chain([&UNREADABLE]).chain(request_slots()).copied();
-    slots.filter_map(|slot| Some((slot, database.metrics().requests.totals(slot.number)?))).collect()
 }
 
 /// Returns a number of this process as the operating system has it; sizes are in kilobytes.

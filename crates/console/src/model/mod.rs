@@ -34,6 +34,7 @@ mod storage_conf_text;
 mod thrift_queries;
 
 pub(crate) use examples::{EXAMPLES, Example};
+pub(crate) use family::ShownFamily;
 pub(crate) use new_family::NewFamily;
 pub(crate) use shown_model::ShownModel;
 pub(crate) use sketch::{Area, Sketch, SketchError, SketchLanguage};

@@ -15,6 +15,12 @@ pub(crate) struct ShownModel {
 }
 
 impl ShownModel {
+    /// Returns the script of a form, such as `cql`.
+    pub(crate) fn script(&self, anchor: &str) -> Option<&Script> {
+        let made = self.scripts.iter().find(|script| script.anchor == anchor);
+        made.filter(|_| !self.families.is_empty())
+    }
+
     /// Returns a model with errors alone, without anything to show.
     pub(crate) fn failed(errors: Vec<SketchError>) -> ShownModel {
         ShownModel { errors, ..ShownModel::default() }

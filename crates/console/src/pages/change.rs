@@ -10,9 +10,10 @@ use serde::Deserialize;
 
 use super::ask::{
     CHANGES_ARE_OFF, LEVELS, ThriftCall, bytes_of, failure, family, follow_schema, level, query, run_call,
-    suggestions, text, visible_lines,
+    text, visible_lines,
 };
 use crate::change_log::LoggedChange;
+use crate::choices::Choices;
 use crate::extract::{Form, Query};
 use crate::failure::AdminError;
 use crate::page::{Frame, page_with};
@@ -57,8 +58,7 @@ pub(crate) struct ChangeForm {
 struct ChangePage {
     frame: Frame,
     form: ChangeForm,
-    keyspaces: Vec<String>,
-    families: Vec<String>,
+    choices: Choices,
     may_change: bool,
     why_not: &'static str,
     failure: String,
@@ -101,12 +101,8 @@ impl ChangePage {
 }
 
 /// Answers `GET /change` with the form. It may be filled by the query, and changes nothing.
-pub(crate) async fn form(
-    State(state): State<Arc<AdminState>>,
-    visitor: Visitor,
-    Query(form): Query<ChangeForm>,
-) -> Response {
-    let mut reply = show(&state, &visitor, form, Ok(None));
+pub(crate) async fn form(visitor: Visitor, Query(form): Query<ChangeForm>) -> Response {
+    let mut reply = show(&visitor, form, Ok(None));
     if !visitor.may_change {
         *reply.status_mut() = StatusCode::FORBIDDEN;
     }
@@ -120,29 +116,23 @@ pub(crate) async fn apply(
     Form(form): Form<ChangeForm>,
 ) -> Response {
     let applied = change(&state, &visitor, &form).await.map(Some);
-    show(&state, &visitor, form, applied)
+    show(&visitor, form, applied)
 }
 
 /// The effect of a change, and its call as code.
 type Applied = (String, Vec<Snippet>);
 
-fn show(
-    state: &AdminState,
-    visitor: &Visitor,
-    form: ChangeForm,
-    applied: Result<Option<Applied>, AdminError>,
-) -> Response {
+fn show(visitor: &Visitor, form: ChangeForm, applied: Result<Option<Applied>, AdminError>) -> Response {
     let (done, failed) = match applied {
         Ok(done) => (done.unwrap_or_default(), None),
         Err(error) => (Applied::default(), Some(error)),
     };
-    let (keyspaces, families) = suggestions(state, visitor, &form.keyspace);
+    let choices = Choices::of(&visitor.schema, &form.keyspace, &form.family);
     let status = failed.as_ref().map(|failed| failed.status);
     let shown = ChangePage {
         frame: Frame::new(visitor, "/change", "Change"),
         form,
-        keyspaces,
-        families,
+        choices,
         may_change: visitor.may_change,
         why_not: CHANGES_ARE_OFF,
         failure: failed.map_or(String::new(), |failed| failed.why),

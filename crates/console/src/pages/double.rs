@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
@@ -15,8 +16,9 @@ use self::asked::{AskedGroup, asked};
 use self::form::{DoubleForm, ERRORS, OPERATIONS, REPLIES, done, run};
 use self::sentence::sentence;
 use super::home::count;
+use crate::choices::Choices;
 use crate::extract::{Form, Query};
-use crate::failure::AdminError;
+use crate::failure::{AdminError, wants_page};
 use crate::page::{Frame, page, page_with};
 use crate::present::escaped;
 use crate::state::AdminState;
@@ -37,6 +39,7 @@ struct DoublePage {
     asked: Vec<AskedGroup>,
     asked_left_out: usize,
     form: DoubleForm,
+    choices: Choices,
     operations: &'static [(&'static str, &'static str)],
     errors: &'static [(&'static str, &'static str)],
     replies: &'static [(&'static str, &'static str)],
@@ -85,13 +88,20 @@ pub(crate) struct DoubleQuery {
     done: String,
 }
 
+/// The page of a server that is not for tests.
+#[derive(Template)]
+#[template(path = "pages/double_off.html")]
+struct DoubleOffPage {
+    frame: Frame,
+    why: &'static str,
+}
+
+const NO_CONTROL: &str =
+    "only a server for tests has this page: start it with --ephemeral --control HOST:PORT";
+
 /// Returns the control of the server, if it has one and the visitor may use it.
 fn control_of<'a>(state: &'a AdminState, visitor: &Visitor) -> Result<&'a Arc<Control>, AdminError> {
-    let Some(control) = &state.control else {
-        return Err(AdminError::not_found(
-            "only a server for tests has this page: start it with --ephemeral --control HOST:PORT",
-        ));
-    };
+    let Some(control) = &state.control else { return Err(AdminError::not_found(NO_CONTROL)) };
     if !visitor.user.may_everything() {
         return Err(AdminError::forbidden(
             "this page replaces all data: it needs a superuser, or the token of --admin-token-file",
@@ -104,8 +114,13 @@ fn control_of<'a>(state: &'a AdminState, visitor: &Visitor) -> Result<&'a Arc<Co
 pub(crate) async fn answer(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
+    headers: HeaderMap,
     Query(query): Query<DoubleQuery>,
 ) -> Result<Response, AdminError> {
+    if state.control.is_none() && wants_page(&headers) {
+        let frame = Frame::new(&visitor, "/double", "Test double");
+        return Ok(page_with(&DoubleOffPage { frame, why: NO_CONTROL }, Some(StatusCode::NOT_FOUND)));
+    }
     let control = control_of(&state, &visitor)?;
     let shown = DoublePage { done: done(&query.done), ..read(control, &visitor).await? };
     Ok(page(&shown))
@@ -122,7 +137,8 @@ pub(crate) async fn change(
         Ok(()) if done(&form.action).is_empty() => Ok(Redirect::to("/double").into_response()),
         Ok(()) => Ok(Redirect::to(&format!("/double?done={}", form.action)).into_response()),
         Err(ControlError { kind, why }) => {
-            let shown = DoublePage { failure: why, form, ..read(control, &visitor).await? };
+            let choices = Choices::of(&visitor.schema, &form.keyspace, &form.column_family);
+            let shown = DoublePage { failure: why, form, choices, ..read(control, &visitor).await? };
             Ok(page_with(&shown, Some(kind.status())))
         }
     }
@@ -143,6 +159,7 @@ async fn read(control: &Control, visitor: &Visitor) -> Result<DoublePage, AdminE
         asked,
         asked_left_out,
         form: DoubleForm::default(),
+        choices: Choices::of(&visitor.schema, "", ""),
         operations: &OPERATIONS,
         errors: &ERRORS,
         replies: &REPLIES,

@@ -1,4 +1,4 @@
-//! `/`: what is served, how the data is doing, and how to connect.
+//! `/`: how the server is doing, its keyspaces, what is slow and what failed, and how to connect.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,26 +8,39 @@ use axum::extract::State;
 use axum::response::Response;
 
 use super::connect::{ConnectSnippet, snippets};
-use super::keyspaces::{may_see, readable};
-use crate::metrics::Readings;
+use crate::census::{FamilySize, Sizes};
+use crate::metrics::{Chart, Readings, duration, overview};
 use crate::page::{Frame, page};
 use crate::present::escaped;
+use crate::seen_schema::SeenKeyspace;
 use crate::served::Served;
 use crate::state::AdminState;
 use crate::status_page::StatusPage;
 use crate::visitor::Visitor;
+use base::marshal::timestamp_text;
+use base::schema::FamilyName;
+use base::util::counted;
 use base::util::metrics::RequestOutcome;
-use db::is_reserved;
 use store::EngineStatus;
 
 /// Keyspaces that the page lists. The page of all keyspaces has the others.
 const KEYSPACES_MAX: usize = 50;
+/// Column families of each of them.
+const FAMILIES_MAX: usize = 12;
+/// Slow requests and errors that the page lists. The page Live has the others.
+const PAST_MAX: usize = 5;
+/// Characters of the key of a slow request, and of an error.
+const PAST_CHARS: usize = 120;
 
 #[derive(Template)]
 #[template(path = "pages/home.html")]
 struct HomePage {
     frame: Frame,
     is_healthy: bool,
+    clients: String,
+    charts: Vec<Chart>,
+    /// `None` for users who may not see the keys of all column families.
+    past: Option<Past>,
     status: Vec<(&'static str, String)>,
     keyspaces: Vec<ShownKeyspace>,
     keyspaces_left_out: usize,
@@ -41,7 +54,35 @@ struct HomePage {
 struct ShownKeyspace {
     name: String,
     shown: String,
-    families: usize,
+    size: String,
+    families: Vec<ShownFamily>,
+    left_out: usize,
+}
+
+struct ShownFamily {
+    name: String,
+    shown: String,
+    size: String,
+}
+
+/// Past requests.
+struct Past {
+    slow: Vec<SlowRequest>,
+    errors: Vec<PastError>,
+}
+
+struct SlowRequest {
+    time: String,
+    method: String,
+    place: String,
+    key: String,
+}
+
+struct PastError {
+    text: String,
+    count: String,
+    method: &'static str,
+    last: String,
 }
 
 /// Answers `GET /`.
@@ -49,7 +90,7 @@ pub(crate) async fn answer(State(state): State<Arc<AdminState>>, visitor: Visito
     let served = &state.served;
     let used = visitor.connection.local.ip();
     let at = |port: SocketAddr| SocketAddr::new(Served::host(port, used), port.port());
-    let (keyspaces, keyspaces_left_out) = keyspaces(&state, &visitor);
+    let (keyspaces, keyspaces_left_out) = keyspaces(&state, &visitor).await;
     let example = keyspaces.first().map_or("Keyspace1", |keyspace| &keyspace.name).to_owned();
     let plan = super::connect::Connecting {
         thrift: at(served.thrift),
@@ -58,9 +99,13 @@ pub(crate) async fn answer(State(state): State<Arc<AdminState>>, visitor: Visito
         needs_login: state.database.logins().are_required(),
         keyspace: example,
     };
+    let readings = Readings::take(&state);
     page(&HomePage {
         frame: Frame::new(&visitor, "/", "Home"),
         is_healthy: state.status.failure().is_none(),
+        clients: clients(readings.connections_open as u64),
+        charts: overview(&state.history.list()),
+        past: visitor.user.may_everything().then(|| past(&state)),
         status: status(&state.status),
         keyspaces,
         keyspaces_left_out,
@@ -70,10 +115,17 @@ pub(crate) async fn answer(State(state): State<Arc<AdminState>>, visitor: Visito
             ("Thrift calls after set_keyspace", served.compat.after_set_keyspace.to_string()),
             ("Version that CQL drivers see", served.reported.release_version().to_owned()),
         ],
-        numbers: numbers(&Readings::take(&state)),
+        numbers: numbers(&readings),
         snippets: snippets(&plan),
         has_control: state.control.is_some() && visitor.user.may_everything(),
     })
+}
+
+fn clients(connections: u64) -> String {
+    match connections {
+        0 => "No client is connected.".to_owned(),
+        _ => format!("Clients have {}.", counted(connections, "open connection")),
+    }
 }
 
 /// Returns the lines of the status page that the other parts of the page do not have.
@@ -88,23 +140,71 @@ fn shown_port(port: SocketAddr) -> String {
 }
 
 /// Returns the keyspaces that users have made and that the visitor sees, and how many are left out.
-fn keyspaces(state: &AdminState, visitor: &Visitor) -> (Vec<ShownKeyspace>, usize) {
-    let catalog = state.database.catalog();
-    let capabilities = state.database.store().capabilities();
-    let all = catalog
-        .keyspaces
-        .iter()
-        .filter(|(name, _)| !is_reserved(capabilities, name))
-        .filter(|(_, keyspace)| may_see(keyspace, visitor));
-    let all: Vec<ShownKeyspace> = all
-        .map(|(name, keyspace)| ShownKeyspace {
-            name: name.clone(),
-            shown: escaped(name.as_bytes()),
-            families: readable(keyspace, visitor).count(),
-        })
-        .collect();
-    let left_out = all.len().saturating_sub(KEYSPACES_MAX);
-    (all.into_iter().take(KEYSPACES_MAX).collect(), left_out)
+async fn keyspaces(state: &AdminState, visitor: &Visitor) -> (Vec<ShownKeyspace>, usize) {
+    let listed: Vec<&SeenKeyspace> = visitor.schema.own().take(KEYSPACES_MAX).collect();
+    let left_out = visitor.schema.own().count() - listed.len();
+    let families: Vec<_> = listed.iter().flat_map(|keyspace| keyspace.families.iter().cloned()).collect();
+    let sizes = state.metered(state.census.take(&state.database, &families)).await;
+    let shown = listed.into_iter().map(|keyspace| shown_keyspace(keyspace, sizes.as_ref()));
+    (shown.collect(), left_out)
+}
+
+fn shown_keyspace(keyspace: &SeenKeyspace, sizes: Option<&Sizes>) -> ShownKeyspace {
+    let mut families = Vec::new();
+    let mut sum = Some(FamilySize::default());
+    for cf in &keyspace.families {
+        let size = sizes.and_then(|sizes| sizes.get(&FamilyName::of(cf)).copied());
+        sum = sum.zip(size).map(|(sum, size)| sum.and(size));
+        if families.len() < FAMILIES_MAX {
+            let size = size.map_or_else(String::new, shown_size);
+            families.push(ShownFamily { name: cf.name.clone(), shown: escaped(cf.name.as_bytes()), size });
+        }
+    }
+    let size = sum.filter(|_| !families.is_empty()).map(shown_size);
+    let all = || counted(keyspace.families.len() as u64, "column family");
+    ShownKeyspace {
+        name: keyspace.name.clone(),
+        shown: escaped(keyspace.name.as_bytes()),
+        size: size.unwrap_or_else(all),
+        left_out: keyspace.families.len() - families.len(),
+        families,
+    }
+}
+
+fn shown_size(of: FamilySize) -> String {
+    let more = if of.is_cut { "more than " } else { "" };
+    match of.rows {
+        0 => "empty".to_owned(),
+        1 => format!("{more}1 row, {}", size(of.bytes)),
+        rows => format!("{more}{} rows, {}", count(rows), size(of.bytes)),
+    }
+}
+
+/// Returns the slowest requests and the last errors.
+fn past(state: &AdminState) -> Past {
+    let activity = state.database.activity();
+    let shown = |text: &str| {
+        let mut text = escaped(text.as_bytes());
+        if let Some((at, _)) = text.char_indices().nth(PAST_CHARS) {
+            text.truncate(at);
+            text.push('…');
+        }
+        text
+    };
+    let slow = activity.slow.list().into_iter().take(PAST_MAX).map(|request| SlowRequest {
+        time: duration(request.micros as f64),
+        method: shown(&request.method),
+        place: shown(&request.column_family),
+        key: shown(if request.statement.is_empty() { &request.key } else { &request.statement }),
+    });
+    let (errors, _) = activity.errors.list();
+    let errors = errors.into_iter().take(PAST_MAX).map(|error| PastError {
+        text: shown(&error.text),
+        count: count(error.count),
+        method: error.method,
+        last: timestamp_text(error.last_ms),
+    });
+    Past { slow: slow.collect(), errors: errors.collect() }
 }
 
 /// Returns the numbers of the server's data and work.

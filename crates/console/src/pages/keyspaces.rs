@@ -11,12 +11,12 @@ use crate::extract::Path;
 use crate::failure::AdminError;
 use crate::page::{Frame, page};
 use crate::present::escaped;
+use crate::seen_schema::{may_see, readable};
+use crate::side_bar::Place;
 use crate::state::AdminState;
 use crate::visitor::Visitor;
-use base::compat::features::releases::NEWEST;
-use base::schema::{Catalog, CfDef, KeyspaceDef};
+use base::schema::{Catalog, KeyspaceDef};
 use config::suggestion;
-use db::Access;
 
 #[derive(Template)]
 #[template(path = "pages/keyspaces.html")]
@@ -50,8 +50,8 @@ struct KeyspacePage {
 pub(crate) async fn list(State(state): State<Arc<AdminState>>, visitor: Visitor) -> Response {
     let catalog = state.database.catalog();
     let mut keyspaces = Vec::new();
-    for keyspace in catalog.keyspaces.values().filter(|keyspace| may_see(keyspace, &visitor)) {
-        let families = readable(keyspace, &visitor).map(|cf| ListedFamily {
+    for keyspace in catalog.keyspaces.values().filter(|keyspace| may_see(keyspace, &visitor.user)) {
+        let families = readable(keyspace, &visitor.user).map(|cf| ListedFamily {
             keyspace: cf.keyspace.clone(),
             name: cf.name.clone(),
             kind: FamilyDrawing::kind_of(cf),
@@ -73,13 +73,14 @@ pub(crate) async fn one(
 ) -> Result<Response, AdminError> {
     let catalog = state.database.catalog();
     let keyspace = catalog.keyspace(&name);
-    let Some(keyspace) = keyspace.filter(|keyspace| may_see(keyspace, &visitor)) else {
+    let Some(keyspace) = keyspace.filter(|keyspace| may_see(keyspace, &visitor.user)) else {
         return Err(no_keyspace(&catalog, &name, &visitor));
     };
-    let families = readable(keyspace, &visitor).map(|cf| FamilyDrawing::of(&state.database, cf)).collect();
+    let families =
+        readable(keyspace, &visitor.user).map(|cf| FamilyDrawing::of(&state.database, cf)).collect();
     let title = format!("Keyspace {}", escaped(name.as_bytes()));
     Ok(page(&KeyspacePage {
-        frame: Frame::new(&visitor, "/keyspaces", title),
+        frame: Frame::of_data(&visitor, title, Place { keyspace: &name, ..Place::default() }),
         definition: definition_of(keyspace),
         families,
         name,
@@ -95,25 +96,6 @@ pub(super) fn no_keyspace(catalog: &Catalog, name: &str, visitor: &Visitor) -> A
         return AdminError::not_found(why + &meant);
     }
     AdminError::forbidden(format!("{why}, or you have no right to read a column family in it"))
-}
-
-/// Returns whether a visitor may read a column family.
-pub(super) fn may_read(cf: &CfDef, visitor: &Visitor) -> bool {
-    let access = Access::Read { keyspace: cf.keyspace.as_bytes(), family: cf.name.as_bytes() };
-    visitor.user.check(access, NEWEST).is_ok()
-}
-
-/// Returns the column families of a keyspace that a visitor may read.
-pub(super) fn readable<'a>(
-    keyspace: &'a KeyspaceDef,
-    visitor: &'a Visitor,
-) -> impl Iterator<Item = &'a Arc<CfDef>> {
-    keyspace.column_families.values().filter(|cf| may_read(cf, visitor))
-}
-
-/// Returns whether a visitor sees a keyspace: superusers see all, others those with a column family that they may read.
-pub(super) fn may_see(keyspace: &KeyspaceDef, visitor: &Visitor) -> bool {
-    visitor.user.may_everything() || readable(keyspace, visitor).next().is_some()
 }
 
 fn replication(keyspace: &KeyspaceDef) -> String {

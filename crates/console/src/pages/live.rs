@@ -1,4 +1,5 @@
-//! `/live`: requests as they come, the slowest of the last hour, who is connected, and the errors.
+//! `/live`: charts of the last minutes, requests as they come, the slowest of the last hour, who is connected, and the
+//! errors.
 
 mod clients;
 mod filter;
@@ -18,9 +19,11 @@ use self::clients::{ClientGroup, KindGroup, grouped};
 use self::filter::{LiveFilter, LiveQuery};
 use self::shown_request::ShownRequest;
 use super::home::count;
+use crate::choices::Choices;
 use crate::extract::Query;
 use crate::failure::AdminError;
 use crate::limits::{LIVE_LIST_MAX, LIVE_WATCH_S};
+use crate::metrics::{Chart, HISTORY_MINUTES, details};
 use crate::page::{Frame, page};
 use crate::present::escaped;
 use crate::state::AdminState;
@@ -38,6 +41,9 @@ const JOURNAL_SHOWN: usize = 20;
 #[template(path = "pages/live.html")]
 struct LivePage {
     frame: Frame,
+    charts: Vec<Chart>,
+    minutes: u64,
+    choices: Choices,
     query: LiveQuery,
     /// The path of the stream with the same filter.
     stream: String,
@@ -118,6 +124,9 @@ async fn live_page(state: &AdminState, visitor: &Visitor, query: LiveQuery) -> R
     let (errors, errors_forgotten) = activity.errors.list();
     Ok(LivePage {
         frame: Frame::new(visitor, "/live", "Live"),
+        charts: details(&state.history.list()),
+        minutes: HISTORY_MINUTES,
+        choices: Choices::of(&visitor.schema, &query.keyspace, &query.family),
         stream: format!("/live/requests?{}", query.encoded()),
         is_watched: !query.watch.is_empty(),
         query,

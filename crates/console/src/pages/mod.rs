@@ -2,6 +2,7 @@
 
 pub(crate) mod ask;
 pub(crate) mod change;
+pub(crate) mod charts;
 mod connect;
 pub(crate) mod double;
 mod family_drawing;
@@ -10,6 +11,7 @@ pub(crate) mod keyspaces;
 pub(crate) mod live;
 pub(crate) mod login;
 pub(crate) mod model;
+mod questions;
 pub(crate) mod request_log;
 pub(crate) mod rows;
 pub(crate) mod status;

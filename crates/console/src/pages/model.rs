@@ -1,17 +1,22 @@
 //! `/model`: sketches of column families and tables.
 
+mod apply;
+
 use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::Response;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
+use super::ask::query;
 use crate::extract::{Form, Query};
 use crate::failure::AdminError;
-use crate::model::{Area, EXAMPLES, Example, NewFamily, ShownModel, Sketch, SketchError, SketchLanguage};
-use crate::page::{Frame, page};
+use crate::model::{
+    Area, EXAMPLES, Example, NewFamily, ShownFamily, ShownModel, Sketch, SketchError, SketchLanguage,
+};
+use crate::page::{Frame, page, page_with};
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 use base::marshal::{PACKAGE, Types};
@@ -34,6 +39,14 @@ struct ModelPage {
     refusal: String,
     /// The comparators to choose from.
     comparators: Vec<String>,
+    /// The address of the sketch; `None` if its texts are too long for one.
+    link: Option<String>,
+    /// Whether the visitor may apply the sketch to this server.
+    may_apply: bool,
+    /// Why the sketch was not applied, or could not be exported.
+    failure: String,
+    /// The keyspaces that it has made on this server.
+    applied: Vec<String>,
 }
 
 /// A language to choose from: its value in the form, its name, and whether it is chosen.
@@ -64,6 +77,11 @@ impl ModelPage {
         errors.filter(|error| error.area == area).collect()
     }
 
+    /// Returns the column families of the model.
+    fn families(&self) -> &[ShownFamily] {
+        self.model.as_ref().map_or(&[], |model| &model.families)
+    }
+
     fn definition_errors(&self) -> Vec<&SketchError> {
         self.errors_in(Area::Definition)
     }
@@ -73,11 +91,47 @@ impl ModelPage {
     }
 }
 
-/// The parameters of the page's address.
+/// The parameters of the page's address: an example, or a sketch.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ModelQuery {
     example: String,
+    language: SketchLanguage,
+    definition: String,
+    data_language: SketchLanguage,
+    data: String,
+}
+
+/// Longest address of a sketch: longer ones are cut when they are sent to somebody.
+const LINK_BYTES_MAX: usize = 6 * 1024;
+
+/// Returns the address of a sketch.
+fn link_of(sketch: &Sketch) -> Option<String> {
+    let name =
+        |of: SketchLanguage| LANGUAGES.iter().find(|(.., known)| *known == of).map_or("", |(name, ..)| name);
+    let is_short = sketch.definition.len() + sketch.data.len() <= LINK_BYTES_MAX;
+    let link = is_short.then(|| {
+        let fields = [
+            ("language", name(sketch.language)),
+            ("definition", &sketch.definition),
+            ("data_language", name(sketch.data_language)),
+            ("data", &sketch.data),
+        ];
+        format!("/model?{}", query(&fields))
+    });
+    link.filter(|link| link.len() <= LINK_BYTES_MAX)
+}
+
+/// The buttons of the form.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ModelAction {
+    #[default]
+    Show,
+    /// Adds a column family to the definition.
+    Add,
+    /// Makes the column families on this server.
+    Apply,
 }
 
 /// The form.
@@ -88,8 +142,9 @@ pub(crate) struct ModelForm {
     definition: String,
     data_language: SketchLanguage,
     data: String,
-    /// `add`: adds a column family first.
-    action: String,
+    action: ModelAction,
+    /// The form of the model that a file gets.
+    file: String,
     name: String,
     /// `Standard` or `Super`.
     kind: String,
@@ -131,7 +186,12 @@ pub(crate) async fn example(
     Query(query): Query<ModelQuery>,
 ) -> Result<Response, AdminError> {
     let sketch = match (&*query.example, Example::named(&query.example)) {
-        ("", _) => Sketch::default(),
+        ("", _) => Sketch {
+            language: query.language,
+            definition: query.definition,
+            data_language: query.data_language,
+            data: query.data,
+        },
         (_, Some(example)) => example.sketch(),
         (id, None) => {
             let known: Vec<&str> = EXAMPLES.iter().map(|example| example.id).collect();
@@ -139,16 +199,18 @@ pub(crate) async fn example(
             return Err(AdminError::not_found(why));
         }
     };
-    answer(&state, &visitor, sketch, empty_family(), String::new(), query.example).await
+    let asked = Asked { sketch, family: empty_family(), example: query.example, ..Asked::default() };
+    Ok(page(&model_page(&state, &visitor, asked).await?))
 }
 
-/// Answers `POST /model`. It changes nothing: the sketch is stored nowhere.
+/// Answers `POST /model`. It changes nothing and stores the sketch nowhere, unless it is applied to this server.
 pub(crate) async fn show(
     State(state): State<Arc<AdminState>>,
     visitor: Visitor,
     Form(form): Form<ModelForm>,
 ) -> Result<Response, AdminError> {
-    let adds = form.action == "add";
+    let form_action = form.action;
+    let adds = form_action == ModelAction::Add;
     let (mut sketch, mut family) = form.divided();
     let mut refusal = String::new();
     if adds {
@@ -157,17 +219,58 @@ pub(crate) async fn show(
             Err(why) => refusal = why,
         }
     }
-    answer(&state, &visitor, sketch, family, refusal, String::new()).await
+    let applies = form_action == ModelAction::Apply;
+    let asked = Asked { sketch, family, refusal, example: String::new() };
+    let mut shown = model_page(&state, &visitor, asked).await?;
+    let Some(model) = shown.model.as_ref().filter(|model| applies && model.errors.is_empty()) else {
+        return Ok(page(&shown));
+    };
+    let mut status = None;
+    match apply::apply(&state, &visitor, &shown.sketch, model).await {
+        Ok(keyspaces) => shown.applied = keyspaces,
+        Err(AdminError { status: refused, why }) => (status, shown.failure) = (Some(refused), why),
+    }
+    Ok(page_with(&shown, status))
 }
 
-async fn answer(
-    state: &AdminState,
-    visitor: &Visitor,
+/// Answers `POST /model/file`: the model in one of its forms, as a file.
+pub(crate) async fn file(
+    State(state): State<Arc<AdminState>>,
+    visitor: Visitor,
+    Form(form): Form<ModelForm>,
+) -> Result<Response, AdminError> {
+    let anchor = form.file.clone();
+    let (sketch, _) = form.divided();
+    let shown = model_page(&state, &visitor, Asked { sketch, ..Asked::default() }).await?;
+    let model = shown.model.unwrap_or_default();
+    if let Some(error) = model.errors.first() {
+        return Err(AdminError::invalid(format!("the sketch has a mistake: {}", error.message)));
+    }
+    let name = match &*anchor {
+        "storage-conf" => "storage-conf.xml",
+        "cassandra-cli" => "model.cli",
+        _ => "model.cql",
+    };
+    let script = model.script(&anchor);
+    let script = script.ok_or_else(|| AdminError::invalid(format!("the sketch has no form {anchor:?}")))?;
+    let headers = [
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8".to_owned()),
+        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
+    ];
+    Ok((headers, script.text.clone()).into_response())
+}
+
+/// A sketch with the fields around it.
+#[derive(Default)]
+struct Asked {
     sketch: Sketch,
     family: NewFamily,
     refusal: String,
     example: String,
-) -> Result<Response, AdminError> {
+}
+
+async fn model_page(state: &AdminState, visitor: &Visitor, asked: Asked) -> Result<ModelPage, AdminError> {
+    let Asked { sketch, family, refusal, example } = asked;
     let types = state.database.types();
     let model = if sketch.is_blank() {
         None
@@ -178,6 +281,17 @@ async fn answer(
             AdminError::new(StatusCode::SERVICE_UNAVAILABLE, why)
         })?)
     };
-    let (frame, comparators) = (Frame::new(visitor, "/model", "Model"), comparators(types));
-    Ok(page(&ModelPage { frame, sketch, example, model, family, refusal, comparators }))
+    Ok(ModelPage {
+        frame: Frame::new(visitor, "/model", "Model"),
+        link: link_of(&sketch).filter(|_| model.is_some()),
+        may_apply: apply::refusal(state, visitor).is_none(),
+        sketch,
+        example,
+        model,
+        family,
+        refusal,
+        comparators: comparators(types),
+        failure: String::new(),
+        applied: Vec::new(),
+    })
 }

@@ -27,7 +27,7 @@ mod time;
 
 pub(crate) use classes::{key_class, name_class};
 pub(crate) use escape::escaped;
-pub(crate) use reading::read_as;
+pub(crate) use reading::{read_as, read_as_type};
 pub(crate) use shown_bytes::ShownBytes;
 pub(crate) use shown_cell::{CellParts, ShownCell};
 pub(crate) use time::{ShownTime, countdown, date_of_seconds};

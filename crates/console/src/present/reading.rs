@@ -64,7 +64,7 @@ pub(crate) fn read_as(types: &Types, class: &dyn AbstractType, bytes: &Bytes) ->
 }
 
 /// Reads bytes by a type of CQL. Collections have 32-bit lengths.
-pub(super) fn read_as_type(of: &CqlType, bytes: &Bytes) -> Reading {
+pub(crate) fn read_as_type(of: &CqlType, bytes: &Bytes) -> Reading {
     match of {
         _ if bytes.is_empty() => Reading { text: String::new(), form: TextForm::Empty, note: String::new() },
         CqlType::Native(native) => by_native(*native, bytes),

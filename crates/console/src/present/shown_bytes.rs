@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::reading::{Reading, TextForm, blob, read_as, read_as_type};
 use crate::limits::ADMIN_SHOWN_CHARS;
-use base::marshal::{AbstractType, CqlType, Types};
+use base::marshal::{AbstractType, CqlType, PACKAGE, Types};
 
 /// Bytes of at most this length are decoded. Longer ones cannot be shown completely anyway, and decoding takes time.
 const DECODED_BYTES_MAX: usize = 16 * 1024;
@@ -23,17 +23,40 @@ pub(crate) struct ShownBytes {
     /// Whether the text is only a beginning.
     pub is_cut: bool,
     pub is_hex_cut: bool,
+    /// The class of the colour of its type; empty: the colour of other text.
+    pub tone: &'static str,
+}
+
+/// Returns the class of the colour of a type, by the name of its class or of CQL.
+fn tone_of(name: &str) -> &'static str {
+    let name = name.replace(PACKAGE, "");
+    let name = name.strip_prefix("ReversedType(").and_then(|name| name.strip_suffix(')')).unwrap_or(&name);
+    match name {
+        // Collections, tuples and composites have values of several types.
+        _ if name.contains(['(', '<']) => "",
+        "UTF8Type" | "AsciiType" | "text" | "varchar" | "ascii" => "text",
+        "DateType" | "TimestampType" | "SimpleDateType" | "TimeType" | "timestamp" | "date" | "time" => {
+            "time"
+        }
+        name if name.to_ascii_lowercase().contains("uuid") => "id",
+        "LongType" | "Int32Type" | "IntegerType" | "ShortType" | "ByteType" | "DoubleType" | "FloatType"
+        | "DecimalType" | "BooleanType" | "CounterColumnType" | "bigint" | "int" | "varint" | "smallint"
+        | "tinyint" | "double" | "float" | "decimal" | "boolean" | "counter" => "number",
+        _ => "",
+    }
 }
 
 impl ShownBytes {
     /// Shows bytes of a comparator or validator.
     pub(crate) fn of(types: &Types, class: &dyn AbstractType, bytes: &Bytes) -> ShownBytes {
-        ShownBytes::at_most(ADMIN_SHOWN_CHARS, bytes, |bytes| read_as(types, class, bytes))
+        let shown = ShownBytes::at_most(ADMIN_SHOWN_CHARS, bytes, |bytes| read_as(types, class, bytes));
+        shown.with_tone(class.class_name())
     }
 
     /// Shows bytes of a type of CQL.
     pub(crate) fn of_type(of: &CqlType, bytes: &Bytes) -> ShownBytes {
-        ShownBytes::at_most(ADMIN_SHOWN_CHARS, bytes, |bytes| read_as_type(of, bytes))
+        let shown = ShownBytes::at_most(ADMIN_SHOWN_CHARS, bytes, |bytes| read_as_type(of, bytes));
+        shown.with_tone(&of.to_string())
     }
 
     /// Shows at most a number of characters of bytes, which `read` decodes.
@@ -54,7 +77,14 @@ impl ShownBytes {
             length: bytes.len(),
             is_cut: cut_at.is_some() || !decoded,
             is_hex_cut: hex_bytes < bytes.len(),
+            tone: "",
         }
+    }
+
+    /// Gives a text the colour of its type. Bytes in hex are not what their type reads.
+    fn with_tone(self, name: &str) -> ShownBytes {
+        let tone = if self.is_hex() { "" } else { tone_of(name) };
+        ShownBytes { tone, ..self }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -85,6 +115,17 @@ mod tests {
     fn shown(class: &str, bytes: Vec<u8>) -> ShownBytes {
         let types = Types::builtin();
         ShownBytes::of(&types, &*types.resolve(class).unwrap(), &bytes.into())
+    }
+
+    #[test]
+    fn types_have_colours() {
+        let tone = |class: &str, bytes: &[u8]| shown(class, bytes.to_vec()).tone;
+        assert_eq!(tone("UTF8Type", b"a"), "text");
+        assert_eq!(tone("ReversedType(LongType)", &[0; 8]), "number");
+        assert_eq!(tone("DateType", &[0; 8]), "time");
+        assert_eq!(tone("TimeUUIDType", b"not a UUID"), "", "it is shown in hex");
+        assert_eq!(tone("BytesType", b"a"), "");
+        assert_eq!(tone("CompositeType(TimeUUIDType,UTF8Type)", b""), "");
     }
 
     #[test]

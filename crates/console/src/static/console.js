@@ -10,3 +10,27 @@ document.querySelector("form.logout")?.addEventListener("submit", () => localSto
 export function csrf() {
     return document.querySelector('meta[name="csrf"]')?.content ?? "";
 }
+
+/** Where the browser stores which keyspaces of the side bar are unfolded, until its window is closed. */
+const UNFOLDED = "thriftstore.keyspaces";
+
+function unfolded() {
+    try {
+        return JSON.parse(sessionStorage.getItem(UNFOLDED) ?? "{}");
+    } catch {
+        return {};
+    }
+}
+
+for (const keyspace of document.querySelectorAll(".tree details")) {
+    const name = keyspace.dataset.keyspace;
+    // The place of the page is always seen.
+    keyspace.open = keyspace.querySelector("[aria-current]") ? true : (unfolded()[name] ?? keyspace.open);
+    keyspace.addEventListener("toggle", () => {
+        try {
+            sessionStorage.setItem(UNFOLDED, JSON.stringify({ ...unfolded(), [name]: keyspace.open }));
+        } catch {
+            // The browser stores nothing. The side bar works without.
+        }
+    });
+}

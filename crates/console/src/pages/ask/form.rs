@@ -125,6 +125,13 @@ impl AskForm {
         format!("/ask?{}", query(&fields))
     }
 
+    /// Returns the path of the result as a file.
+    pub(crate) fn file_path(&self, extension: &str) -> String {
+        let mut fields = self.asked();
+        fields.extend([("page", &*self.page)].into_iter().filter(|(_, value)| !value.is_empty()));
+        format!("/ask.{extension}?{}", query(&fields))
+    }
+
     /// Returns the path of the next page of the result.
     pub(crate) fn next_path(&self, page: &str) -> String {
         let mut fields = self.asked();

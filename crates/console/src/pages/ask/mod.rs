@@ -7,7 +7,9 @@
 //!   statement    runs CQL 3 and CQL 2
 //!   call         makes a Thrift call from the form; `reply` reads the result
 //!   typed        bytes from the text form of their type
-//!   result       the result as a table and as JSON
+//!   result       the result as a table and as JSON; `csv` as CSV
+//!   files        the result as a file
+//!   examples     questions to begin with
 //!   cells        the cells that were read, as rows of cells
 //!   steps        the requests to the store, those of one slice together
 //!   explanation  the plan, the steps as drawings, and the cost
@@ -21,7 +23,10 @@
 
 mod call;
 mod cells;
+mod csv;
+mod examples;
 mod explanation;
+mod files;
 mod form;
 mod page;
 mod recorder;
@@ -32,7 +37,8 @@ mod steps;
 mod typed;
 
 pub(crate) use call::{LEVELS, ThriftCall, family, follow_schema, level, run_call, text};
+pub(crate) use files::{csv, json};
 pub(crate) use form::query;
-pub(crate) use page::{CHANGES_ARE_OFF, answer, answer_form, suggestions, visible_lines};
+pub(crate) use page::{CHANGES_ARE_OFF, answer, answer_form, visible_lines};
 pub(crate) use reply::failure;
 pub(crate) use typed::bytes_of;

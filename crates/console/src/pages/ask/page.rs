@@ -8,6 +8,7 @@ use axum::response::Response;
 
 use super::call::{LEVELS, METHODS, call_of, follow_schema, level, run_call};
 use super::cells::{CellRow, cell_rows};
+use super::examples::{AskExample, examples};
 use super::explanation::{Explanation, explain};
 use super::form::{AskForm, View, query};
 use super::recorder::Recorder;
@@ -15,10 +16,10 @@ use super::reply::{failure, shown_reply};
 use super::result::{Field, ShownResult};
 use super::statement::{AskedStatement, StatementAnswer};
 use crate::change_log::LoggedChange;
+use crate::choices::Choices;
 use crate::extract::{Form, Query};
 use crate::failure::AdminError;
 use crate::page::{Frame, page_with};
-use crate::pages::keyspaces::{may_see, readable};
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 use base::compat::features::{ConsistencyLevel, consistency_of};
@@ -26,17 +27,14 @@ use base::util::is_invisible;
 use db::Access;
 use traffic::report::{Snippet, driver_snippets};
 
-/// Names of keyspaces and column families that the fields suggest.
-const SUGGESTIONS_MAX: usize = 500;
-
 /// Explains how to allow changes, for pages that refuse them.
 pub(crate) const CHANGES_ARE_OFF: &str = "changes are off: this console only reads. Restart the server with --admin-changes on to \
      allow them; they are on by default with --ephemeral";
 
 /// The answer to a question.
 #[derive(Default)]
-struct Answer {
-    result: Option<ShownResult>,
+pub(super) struct Answer {
+    pub result: Option<ShownResult>,
     done: String,
     would_write: String,
     cells: Vec<CellRow>,
@@ -56,8 +54,9 @@ impl Answer {
 struct AskPage {
     frame: Frame,
     form: AskForm,
-    keyspaces: Vec<String>,
-    families: Vec<String>,
+    choices: Choices,
+    /// Questions to begin with, if nothing was asked.
+    examples: Vec<AskExample>,
     may_change: bool,
     /// Whether a cluster runs statements.
     is_gateway: bool,
@@ -152,7 +151,7 @@ pub(crate) async fn answer(
         true => ask(&state, &visitor, &form).await.map(Some),
         false => Ok(None),
     };
-    show(&state, &visitor, form, answered)
+    show(&state, &visitor, form, answered).await
 }
 
 /// Answers `POST /ask`, which may run statements that change data or the schema.
@@ -162,10 +161,10 @@ pub(crate) async fn answer_form(
     Form(form): Form<AskForm>,
 ) -> Response {
     let answered = change(&state, &visitor, &form).await.map(Some);
-    show(&state, &visitor, form, answered)
+    show(&state, &visitor, form, answered).await
 }
 
-fn show(
+async fn show(
     state: &AdminState,
     visitor: &Visitor,
     form: AskForm,
@@ -175,34 +174,20 @@ fn show(
         Ok(answer) => (answer, None),
         Err(error) => (None, Some(error)),
     };
-    let (keyspaces, families) = suggestions(state, visitor, &form.keyspace);
+    let is_new = answer.is_none() && failure.is_none();
+    let examples = if is_new { examples(state, visitor, &form).await } else { Vec::new() };
     let status = failure.as_ref().map(|failure| failure.status);
     let shown = AskPage {
         frame: Frame::new(visitor, "/ask", "Ask"),
+        choices: Choices::of(&visitor.schema, &form.keyspace, &form.family),
         form,
-        keyspaces,
-        families,
+        examples,
         may_change: visitor.may_change,
         is_gateway: state.database.remote_cql().is_some(),
         failure: failure.map_or(String::new(), |failure| failure.why),
         answer,
     };
     page_with(&shown, status)
-}
-
-/// Returns the names that the fields for keyspace and column family suggest: those that the visitor sees.
-pub(crate) fn suggestions(
-    state: &AdminState,
-    visitor: &Visitor,
-    keyspace: &str,
-) -> (Vec<String>, Vec<String>) {
-    let catalog = state.database.catalog();
-    let seen = catalog.keyspaces.iter().filter(|(_, keyspace)| may_see(keyspace, visitor));
-    let keyspaces = seen.map(|(name, _)| name.clone()).take(SUGGESTIONS_MAX).collect();
-    let families = catalog.keyspace(keyspace).map_or(Vec::new(), |keyspace| {
-        readable(keyspace, visitor).map(|cf| cf.name.clone()).take(SUGGESTIONS_MAX).collect()
-    });
-    (keyspaces, families)
 }
 
 /// Returns the consistency level of a form.
@@ -212,7 +197,7 @@ fn level_of(state: &AdminState, form: &AskForm) -> Result<ConsistencyLevel, Admi
     found.ok_or_else(|| AdminError::invalid(format!("{release} has no level {}", form.level)))
 }
 
-async fn ask(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Result<Answer, AdminError> {
+pub(super) async fn ask(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Result<Answer, AdminError> {
     if form.is_thrift() {
         return ask_thrift(state, visitor, form).await;
     }

@@ -5,7 +5,8 @@ use serde_json::{Map, json};
 
 use super::call::ThriftCall;
 use super::cells::shown_key;
-use super::result::{Field, JsonRows, ShownResult};
+use super::csv::CsvRows;
+use super::result::{Field, JsonRows, ShownResult, csv_of};
 use crate::failure::AdminError;
 use crate::limits::{ASK_BYTES_MAX, ASK_COLUMNS_MAX};
 use crate::present::{ShownBytes, key_class, name_class, read_as};
@@ -190,9 +191,12 @@ impl Shown<'_> {
         let columns = titles.into_iter().filter(|(is_shown, _)| *is_shown).map(|(_, title)| title.to_owned());
         let mut result = ShownResult { columns: columns.collect(), ..ShownResult::default() };
         let mut json_rows = JsonRows::default();
+        let mut csv = CsvRows::new(&result.columns);
         for row in rows {
             let mut columns = Vec::new();
             for column in &row.columns {
+                let texts = self.texts(row, column, has_keys, has_supers);
+                csv.push(texts.iter().map(String::as_str));
                 result.rows.push(self.fields(row, column, has_keys, has_supers));
                 columns.push(self.json(column));
             }
@@ -205,7 +209,29 @@ impl Shown<'_> {
         }
         result.row_count = if has_keys { rows.len() } else { result.rows.len() };
         (result.json, result.note) = json_rows.finish();
+        result.csv = csv.finish();
         result
+    }
+
+    /// Returns the texts of a line of the table, as long as they are.
+    fn texts(&self, row: &ReplyRow, column: &ReplyColumn, has_keys: bool, has_supers: bool) -> Vec<String> {
+        let (types, cf) = (self.database.types(), &self.call.cf);
+        let key = row.key.as_ref().map(|key| self.key_text(key));
+        let holder = column.super_column.as_ref().map(|name| read_as(types, &*cf.comparator, name).text);
+        let mut texts: Vec<String> = [(has_keys, key), (has_supers, holder)]
+            .into_iter()
+            .filter_map(|(is_shown, text)| is_shown.then(|| text.unwrap_or_default()))
+            .collect();
+        texts.push(read_as(types, self.names(column), &column.name).text);
+        texts.push(match &column.value {
+            Ok(value) => read_as(types, &**cf.value_validator(&column.name), value).text,
+            Err(total) => total.to_string(),
+        });
+        texts.extend(
+            [column.timestamp, column.ttl]
+                .map(|number| number.map_or_else(String::new, |number| number.to_string())),
+        );
+        texts
     }
 
     fn fields(&self, row: &ReplyRow, column: &ReplyColumn, has_keys: bool, has_supers: bool) -> Vec<Field> {
@@ -268,5 +294,6 @@ fn counts(database: &Database, call: &ThriftCall, counts: &[(Option<Bytes>, i32)
     let columns =
         if has_keys { vec!["key".to_owned(), "count".to_owned()] } else { vec!["count".to_owned()] };
     let (json, note) = json_rows.finish();
-    ShownResult { columns, row_count: counts.len(), rows, json, note, next_page: String::new() }
+    let csv = csv_of(&columns, &rows);
+    ShownResult { columns, row_count: counts.len(), rows, json, csv, note, next_page: String::new() }
 }

@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 
+use super::csv::CsvRows;
 use crate::limits::{ASK_BYTES_MAX, ASK_ROWS_MAX};
-use crate::present::ShownBytes;
+use crate::present::{ShownBytes, read_as_type};
 use cql::cql2::Cql2Result;
 use cql::{QueryState, ResultSet, TypesOf, json};
 use traffic::report::visible_json;
@@ -23,6 +24,8 @@ pub(super) struct ShownResult {
     /// The number of all rows of the result.
     pub row_count: usize,
     pub json: String,
+    /// The result as CSV, with whole values.
+    pub csv: String,
     /// The part of the result that is not shown, and the reason.
     pub note: String,
     /// Where the next page of the result begins, in hex; empty on the last page.
@@ -59,6 +62,26 @@ impl JsonRows {
     }
 }
 
+/// Returns a table as it is shown as CSV.
+pub(super) fn csv_of(columns: &[String], rows: &[Vec<Field>]) -> String {
+    let mut csv = CsvRows::new(columns);
+    for row in rows {
+        csv.push(row.iter().map(Field::text));
+    }
+    csv.finish()
+}
+
+impl Field {
+    /// Returns the text that the table shows.
+    fn text(&self) -> &str {
+        match self {
+            Field::Null => "",
+            Field::Bytes(shown) => &shown.text,
+            Field::Text(text) => text,
+        }
+    }
+}
+
 impl ShownResult {
     /// Shows the rows of a statement of CQL 3.
     pub(super) fn of_rows(state: &QueryState<'_>, found: &ResultSet) -> ShownResult {
@@ -66,17 +89,21 @@ impl ShownResult {
         let columns: Vec<String> = found.columns.iter().map(|column| column.name.clone()).collect();
         let mut rows = Vec::new();
         let mut json_rows = JsonRows::default();
+        let mut csv = CsvRows::new(&columns);
         for row in found.rows.iter().take(ASK_ROWS_MAX) {
-            let (mut fields, mut entries) = (Vec::new(), Vec::new());
+            let (mut fields, mut entries, mut texts) = (Vec::new(), Vec::new(), Vec::new());
             for (column, value) in found.columns.iter().zip(row) {
                 fields.push(match value {
                     None => Field::Null,
                     Some(value) => Field::Bytes(ShownBytes::of_type(&column.cql_type, value)),
                 });
+                let value_text = || Some(read_as_type(&column.cql_type, value.as_ref()?).text);
+                texts.push(if csv.is_cut() { None } else { value_text() });
                 let value = json::to_json(&column.cql_type, value.as_ref(), types);
                 entries.push(format!("{}: {value}", json::column_key(&column.name)));
             }
             rows.push(fields);
+            csv.push(texts.iter().map(|text| text.as_deref().unwrap_or_default()));
             json_rows.push(&format!("{{{}}}", entries.join(", ")));
         }
         let (json, mut note) = json_rows.finish();
@@ -84,7 +111,8 @@ impl ShownResult {
             note = format!("The first {ASK_ROWS_MAX} rows are shown. Use LIMIT to get fewer. {note}");
         }
         let next_page = found.paging_state.as_ref().map_or(String::new(), |state| base::util::hex(state));
-        ShownResult { columns, rows, row_count: found.rows.len(), json, note, next_page }
+        let csv = csv.finish();
+        ShownResult { columns, rows, row_count: found.rows.len(), json, csv, note, next_page }
     }
 
     /// Shows the rows of a statement of CQL 2, a line for each column.
@@ -124,8 +152,9 @@ impl ShownResult {
             json_rows.push(&serde_json::Value::Object(values).to_string());
         }
         let (json, cut) = json_rows.finish();
-        let columns = names.iter().map(|name| (*name).to_owned()).collect();
+        let columns: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let note = format!("{note} {cut}").trim().to_owned();
-        ShownResult { columns, rows, row_count: found.rows.len(), json, note, next_page: String::new() }
+        let csv = csv_of(&columns, &rows);
+        ShownResult { columns, rows, row_count: found.rows.len(), json, csv, note, next_page: String::new() }
     }
 }

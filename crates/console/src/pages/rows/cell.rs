@@ -68,7 +68,7 @@ pub(crate) async fn cell(
     let value = shown.value.is_some().then(|| whole(&type_of_value(&target.cf, name), &stored.cell.value));
     let title = format!("Cell of {}", target.shown_family());
     Ok(page(&CellPage {
-        frame: Frame::new(&visitor, "/keyspaces", title),
+        frame: Frame::of_data(&visitor, title, target.place()),
         keyspace: target.cf.keyspace.clone(),
         family: target.cf.name.clone(),
         row_link: form.href("/rows"),

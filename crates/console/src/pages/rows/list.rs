@@ -10,7 +10,8 @@ use super::row::{ShownDeletion, cell_parts};
 use crate::failure::AdminError;
 use crate::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_ROWS};
 use crate::page::{Frame, page};
-use crate::present::{ShownBytes, ShownCell, key_class};
+use crate::pages::questions::{Asker, Questions};
+use crate::present::{ShownBytes, ShownCell, escaped, key_class};
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 use db::{Database, StoredRowsArgs};
@@ -38,11 +39,14 @@ struct ListPage {
     shows_tombstones: bool,
     /// Whether the page Change puts rows in.
     may_change: bool,
+    /// The languages and statements by which a client puts a first row in.
+    begin: Vec<(&'static str, String)>,
 }
 
 struct ListedRow {
     key: ShownBytes,
     link: PageLink,
+    questions: Questions,
     token: String,
     deletion: Option<ShownDeletion>,
     columns: Vec<ListedColumn>,
@@ -74,8 +78,10 @@ pub(super) async fn show(
     let found = state.metered(request.ranges().stored_rows(args)).await?;
     let form = LinkFields::of(target);
     let title = format!("Rows of {}", target.shown_family());
+    let asker = target.asker(database, visitor.may_change);
+    let listing = Listing { database, target, asker: &asker, form: &form };
     Ok(page(&ListPage {
-        frame: Frame::new(visitor, "/keyspaces", title),
+        frame: Frame::of_data(visitor, title, target.place()),
         keyspace: target.cf.keyspace.clone(),
         family: target.cf.name.clone(),
         key_type: key_type(target),
@@ -83,7 +89,8 @@ pub(super) async fn show(
         begins_at: (!target.from.is_empty()).then(|| shown_key(database, target, &target.from)),
         first: form.href("/rows").filter(|_| !target.from.is_empty()),
         next: found.next.as_ref().map(|key| form.link("/rows", "from", key)),
-        rows: found.rows.iter().map(|(key, slice)| listed(database, target, key, slice, &form)).collect(),
+        rows: found.rows.iter().map(|(key, slice)| listing.row(key, slice)).collect(),
+        begin: begin_of(target, &asker),
         form,
         order: if database.partitioner().preserves_order() { "keys" } else { "tokens" },
         shows_tombstones: database.store().can_dump(),
@@ -107,35 +114,58 @@ pub(super) fn token_of(database: &Database, key: &[u8]) -> Option<String> {
     (!partitioner.preserves_order()).then(|| partitioner.token_text(&database.ring_order().token(key)))
 }
 
-fn listed(
-    database: &Database,
-    target: &Target,
-    key: &Bytes,
-    slice: &StoredSlice,
-    form: &LinkFields,
-) -> ListedRow {
-    let types = database.types();
-    let columns = match &slice.columns {
-        StoredColumns::Cells(cells) => cells
-            .iter()
-            .map(|stored| {
-                let parts = cell_parts(database, target, stored.is_shadowed);
-                let cell = ShownCell::of(&parts, &stored.cell, String::new());
-                ListedColumn { name: cell.name.clone(), cell: Some(cell) }
-            })
-            .collect(),
-        StoredColumns::Supers(supers) => {
-            let names =
-                supers.iter().map(|column| ShownBytes::of(types, &*target.cf.comparator, &column.name));
-            names.map(|name| ListedColumn { name, cell: None }).collect()
+/// Makes the rows of the list.
+struct Listing<'a> {
+    database: &'a Database,
+    target: &'a Target,
+    asker: &'a Asker<'a>,
+    form: &'a LinkFields,
+}
+
+impl Listing<'_> {
+    fn row(&self, key: &Bytes, slice: &StoredSlice) -> ListedRow {
+        let Listing { database, target, asker, form } = *self;
+        let types = database.types();
+        let columns = match &slice.columns {
+            StoredColumns::Cells(cells) => cells
+                .iter()
+                .map(|stored| {
+                    let parts = cell_parts(database, target, stored.is_shadowed);
+                    let cell = ShownCell::of(&parts, &stored.cell, String::new());
+                    ListedColumn { name: cell.name.clone(), cell: Some(cell) }
+                })
+                .collect(),
+            StoredColumns::Supers(supers) => {
+                let names =
+                    supers.iter().map(|column| ShownBytes::of(types, &*target.cf.comparator, &column.name));
+                names.map(|name| ListedColumn { name, cell: None }).collect()
+            }
+        };
+        ListedRow {
+            key: shown_key(database, target, key),
+            link: form.link("/rows", "key", key),
+            questions: asker.of_row(key),
+            token: token_of(database, key).unwrap_or_default(),
+            deletion: ShownDeletion::of(slice.deletion),
+            columns,
+            has_more: slice.next.is_some(),
         }
-    };
-    ListedRow {
-        key: shown_key(database, target, key),
-        link: form.link("/rows", "key", key),
-        token: token_of(database, key).unwrap_or_default(),
-        deletion: ShownDeletion::of(slice.deletion),
-        columns,
-        has_more: slice.next.is_some(),
+    }
+}
+
+/// Returns how a client puts a first row in: the language, and the code.
+fn begin_of(target: &Target, asker: &Asker<'_>) -> Vec<(&'static str, String)> {
+    match asker.first_insert() {
+        Some(statement) => vec![("CQL", statement)],
+        None => {
+            let name = escaped(target.cf.name.as_bytes());
+            let path = if target.cf.is_super() { "['super column']['column']" } else { "['column']" };
+            let line = if target.cf.is_counter() {
+                format!("incr {name}['key']{path};")
+            } else {
+                format!("set {name}['key']{path} = 'value';")
+            };
+            vec![("cassandra-cli", format!("use {};\n{line}", escaped(target.cf.keyspace.as_bytes())))]
+        }
     }
 }

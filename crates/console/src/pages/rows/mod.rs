@@ -17,6 +17,7 @@
 mod cell;
 mod cql_rows;
 mod json;
+mod kin;
 mod list;
 mod page_link;
 mod query;

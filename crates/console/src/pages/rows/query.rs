@@ -7,8 +7,11 @@ use serde::Deserialize;
 
 use crate::failure::AdminError;
 use crate::limits::ADMIN_PAGE_CELLS;
-use crate::pages::keyspaces::{may_read, no_keyspace};
+use crate::pages::keyspaces::no_keyspace;
+use crate::pages::questions::Asker;
 use crate::present::escaped;
+use crate::seen_schema::may_read;
+use crate::side_bar::Place;
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 use base::compat::Behaviour;
@@ -47,7 +50,7 @@ impl RowsQuery {
             return Err(no_keyspace(&catalog, &self.keyspace, visitor));
         };
         match keyspace.column_families.get(&self.family) {
-            Some(cf) if may_read(cf, visitor) => Ok(cf.clone()),
+            Some(cf) if may_read(cf, &visitor.user) => Ok(cf.clone()),
             None if visitor.user.may_everything() => Err(AdminError::not_found(format!(
                 "keyspace {} has no column family {:?}{}",
                 self.keyspace,
@@ -130,6 +133,11 @@ impl Target {
         format!("{}.{}", escaped(self.cf.keyspace.as_bytes()), escaped(self.cf.name.as_bytes()))
     }
 
+    /// Returns the place of the target in the side bar.
+    pub(super) fn place(&self) -> Place<'_> {
+        Place { keyspace: &self.cf.keyspace, family: &self.cf.name, is_inside: self.key.is_some() }
+    }
+
     /// Returns the slice of one page.
     pub(super) fn range(&self) -> SliceRange {
         SliceRange {
@@ -138,6 +146,12 @@ impl Target {
             reversed: self.is_reversed,
             count: ADMIN_PAGE_CELLS,
         }
+    }
+
+    /// Makes questions about the data of the target.
+    pub(super) fn asker<'a>(&'a self, database: &'a Database, may_change: bool) -> Asker<'a> {
+        let table = self.cf.table.as_ref().map(|_| &*self.table);
+        Asker { types: database.types(), cf: &self.cf, table, may_change }
     }
 
     /// Begins a request that reads the column family.

@@ -5,12 +5,14 @@ use axum::response::Response;
 use bytes::Bytes;
 
 use super::cql_rows::CqlRows;
+use super::kin::{Kin, KinRow};
 use super::list::{key_type, shown_key, token_of};
 use super::page_link::{LinkFields, PageLink};
 use super::query::Target;
 use crate::failure::AdminError;
 use crate::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_CELLS, ADMIN_PAGE_RANGES};
 use crate::page::{Frame, page};
+use crate::pages::questions::{Asker, Questions};
 use crate::present::{CellParts, ShownBytes, ShownCell, ShownTime, date_of_seconds, name_class};
 use crate::state::AdminState;
 use crate::visitor::Visitor;
@@ -51,6 +53,9 @@ struct ShownRange {
 pub(super) struct RowCell {
     pub shown: ShownCell,
     pub whole: Option<PageLink>,
+    pub questions: Questions,
+    /// The rows of other column families whose key is the value.
+    pub kin: Vec<KinRow>,
 }
 
 struct RowSuper {
@@ -73,6 +78,9 @@ struct RowPage {
     /// The row, if the page shows one super column of it.
     row_link: Option<String>,
     key: ShownBytes,
+    questions: Questions,
+    /// The rows of other column families with the same key.
+    kin: Vec<KinRow>,
     key_type: String,
     token: Option<String>,
     super_column: Option<ShownBytes>,
@@ -144,22 +152,23 @@ pub(super) async fn show(
     let request = target.request(database);
     let (slice, before) = state.metered(read(&request, target)).await?;
     drop(request);
+    let key = target.key.clone().unwrap_or_default();
+    let kin = state.metered(Kin::find(state, visitor, target, &slice)).await;
     let form = LinkFields::of(target);
+    let asker = target.asker(database, visitor.may_change);
+    let view = RowView { database, target, form: &form, asker: &asker, kin: &kin };
     let (cells, supers) = match &slice.columns {
         StoredColumns::Cells(cells) => {
-            let shown = cells
-                .iter()
-                .enumerate()
-                .map(|(at, stored)| shown_cell(database, target, stored, format!("c{at}"), &form, None));
+            let cells = cells.iter().enumerate();
+            let shown = cells.map(|(at, stored)| view.cell(stored, format!("c{at}"), None));
             (shown.collect(), Vec::new())
         }
         StoredColumns::Supers(supers) => {
             let columns = supers.iter().enumerate();
-            let shown = columns.map(|(at, column)| shown_super(database, target, at, column, &form));
+            let shown = columns.map(|(at, column)| view.super_column(at, column));
             (Vec::new(), shown.collect())
         }
     };
-    let key = target.key.clone().unwrap_or_default();
     let shown_ranges: Vec<ShownRange> =
         slice.ranges.iter().map(|range| shown_range(database, target, range)).collect();
     let family = Target::of_family(target.cf.clone());
@@ -168,12 +177,14 @@ pub(super) async fn show(
     let super_column = target.super_column.as_ref();
     let title = format!("Row of {}", target.shown_family());
     Ok(page(&RowPage {
-        frame: Frame::new(visitor, "/keyspaces", title),
+        frame: Frame::of_data(visitor, title, target.place()),
         keyspace: target.cf.keyspace.clone(),
         family: target.cf.name.clone(),
         family_link: LinkFields::of(&family).href("/rows"),
         row_link: row.href("/rows").filter(|_| super_column.is_some()),
         key: shown_key(database, target, &key),
+        questions: asker.of_row(&key),
+        kin: kin.of(&key),
         key_type: key_type(target),
         token: token_of(database, &key),
         super_column: super_column.map(|name| ShownBytes::of(database.types(), &*target.cf.comparator, name)),
@@ -240,47 +251,60 @@ fn slices_of(target: &Target, form: &LinkFields, slice: &StoredSlice, before: Op
     }
 }
 
-fn shown_cell(
-    database: &Database,
-    target: &Target,
-    stored: &StoredCell,
-    anchor: String,
-    form: &LinkFields,
-    holder: Option<&Bytes>,
-) -> RowCell {
-    let parts = cell_parts(database, target, stored.is_shadowed);
-    let shown = ShownCell::of(&parts, &stored.cell, anchor);
-    let is_cut =
-        shown.name.is_cut || shown.value.as_ref().is_some_and(|value| value.is_cut || value.is_hex_cut);
-    let name = &stored.cell.name;
-    let whole = match holder {
-        _ if !is_cut => None,
-        None => Some(form.link("/cell", "name", name)),
-        Some(holder) => {
-            let href = form.href_of_two("/cell", [("super", holder), ("name", name)]);
-            href.map(|href| PageLink { path: "/cell", href: Some(href), field: "name", value: String::new() })
-        }
-    };
-    RowCell { whole, shown }
+/// Shows the cells of a row.
+struct RowView<'a> {
+    database: &'a Database,
+    target: &'a Target,
+    form: &'a LinkFields,
+    asker: &'a Asker<'a>,
+    kin: &'a Kin,
 }
 
-fn shown_super(
-    database: &Database,
-    target: &Target,
-    at: usize,
-    column: &StoredSuper,
-    form: &LinkFields,
-) -> RowSuper {
-    let cells = column.cells.iter().enumerate().map(|(inner, stored)| {
-        shown_cell(database, target, stored, format!("s{at}c{inner}"), form, Some(&column.name))
-    });
-    RowSuper {
-        label: format!("Columns of super column {}", at + 1),
-        name: ShownBytes::of(database.types(), &*target.cf.comparator, &column.name),
-        link: form.link("/rows", "super", &column.name),
-        deletion: ShownDeletion::of(column.deletion),
-        cells: cells.collect(),
-        has_more: column.has_more,
+impl RowView<'_> {
+    fn cell(&self, stored: &StoredCell, anchor: String, holder: Option<&Bytes>) -> RowCell {
+        let RowView { database, target, form, asker, kin } = *self;
+        let parts = cell_parts(database, target, stored.is_shadowed);
+        let shown = ShownCell::of(&parts, &stored.cell, anchor);
+        let is_cut =
+            shown.name.is_cut || shown.value.as_ref().is_some_and(|value| value.is_cut || value.is_hex_cut);
+        let name = &stored.cell.name;
+        let whole = match holder {
+            _ if !is_cut => None,
+            None => Some(form.link("/cell", "name", name)),
+            Some(holder) => {
+                let href = form.href_of_two("/cell", [("super", holder), ("name", name)]);
+                href.map(|href| PageLink {
+                    path: "/cell",
+                    href: Some(href),
+                    field: "name",
+                    value: String::new(),
+                })
+            }
+        };
+        let holder = holder.or(target.super_column.as_ref());
+        let key = target.key.as_ref();
+        let questions = key.map(|key| asker.of_cell(key, holder, &stored.cell)).unwrap_or_default();
+        let is_live = shown.standing.is_live();
+        RowCell {
+            whole,
+            shown,
+            questions,
+            kin: if is_live { kin.of(&stored.cell.value) } else { Vec::new() },
+        }
+    }
+
+    fn super_column(&self, at: usize, column: &StoredSuper) -> RowSuper {
+        let cells = column.cells.iter().enumerate();
+        let cells =
+            cells.map(|(inner, stored)| self.cell(stored, format!("s{at}c{inner}"), Some(&column.name)));
+        RowSuper {
+            label: format!("Columns of super column {}", at + 1),
+            name: ShownBytes::of(self.database.types(), &*self.target.cf.comparator, &column.name),
+            link: self.form.link("/rows", "super", &column.name),
+            deletion: ShownDeletion::of(column.deletion),
+            cells: cells.collect(),
+            has_more: column.has_more,
+        }
     }
 }
 
