@@ -127,9 +127,20 @@ const TABLES: &[Definition] = &[
          speculative_retry text, subcomparator text, type text, value_alias text, \
          PRIMARY KEY (keyspace_name, columnfamily_name)) WITH comment = 'ColumnFamily definitions'",
     ),
+    only(
+        Span::lines(Line(2, 2), Line(3, 0)),
+        "CREATE TABLE system.schema_columnfamilies (keyspace_name text, columnfamily_name text, \
+         bloom_filter_fp_chance double, caching text, cf_id uuid, comment text, compaction_strategy_class text, \
+         compaction_strategy_options text, comparator text, compression_parameters text, default_time_to_live int, \
+         default_validator text, dropped_columns map<text, bigint>, gc_grace_seconds int, is_dense boolean, \
+         key_validator text, local_read_repair_chance double, max_compaction_threshold int, max_index_interval int, \
+         memtable_flush_period_in_ms int, min_compaction_threshold int, min_index_interval int, read_repair_chance double, \
+         speculative_retry text, subcomparator text, type text, PRIMARY KEY (keyspace_name, columnfamily_name)) \
+         WITH comment = 'table definitions'",
+    ),
     Definition {
         served: Span::since_line(Line(2, 1)),
-        listed: Span::lines(Line(2, 1), Line(3, 0)),
+        listed: Span::lines(Line(2, 1), Line(2, 2)),
         text: "CREATE TABLE system.schema_columnfamilies (keyspace_name text, columnfamily_name text, \
          bloom_filter_fp_chance double, caching text, cf_id uuid, column_aliases text, comment text, \
          compaction_strategy_class text, compaction_strategy_options text, comparator text, compression_parameters text, \
@@ -411,7 +422,9 @@ pub(crate) fn definition(
         return None;
     }
     let mut found = MADE.iter().filter(|(definition, cf)| {
-        cf.keyspace == keyspace && cf.name == table && definition.served.has_line(reported.line())
+        let is_known = definition.listed.has_line(reported.line()) || reported.has_tables_of_others();
+        let is_served = is_known && definition.served.has_line(reported.line());
+        cf.keyspace == keyspace && cf.name == table && is_served
     });
     found.next().map(|(_, cf)| cf)
 }

@@ -145,6 +145,12 @@ texts! {
         V2_2: "Invalid null value in condition for column {column}"
     }
 
+    /// Null for a clustering column in the WHERE of a change (`ModificationStatement`, later `SingleColumnRestriction`).
+    null_in_clustering(column: &str) {
+        "Invalid null value for clustering key part {column}";
+        V2_2: "Invalid null value in condition for column {column}"
+    }
+
     /// A condition on several columns, one of which is not a clustering column (`MultiColumnRelation`).
     not_clustering(name: &str) {
         "Multi-column relations can only be applied to clustering columns: {name}";

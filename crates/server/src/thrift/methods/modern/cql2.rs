@@ -19,6 +19,9 @@ use wire::thrift::TType;
 const NO_CQL2: &str = "CQL 2 is not supported by a gateway, because its cluster only executes CQL 3: from 1.2 on use \
                        execute_cql3_query and the like, in 1.1 set_cql_version with 3.0.0";
 
+/// The error of releases without CQL 2.
+const REMOVED: &str = "CQL2 has been removed in Cassandra 2.2. Please use CQL3 instead";
+
 pub(super) const ROWS: &[Method] = &[
     since(Release::V0_8, "execute_cql_query", QUERY, THROWS, execute),
     since(Release::V1_1, "prepare_cql_query", QUERY, super::INVALID, prepare),
@@ -37,8 +40,11 @@ fn means_cql3(call: &Call<'_>) -> bool {
     call.behaviour.wire.cql3_by_calls_of_cql2 && call.session.cql_major() == Some(3)
 }
 
-/// Checks that the session can run CQL 2, which clusters do not support.
+/// Checks that the session can run CQL 2, which clusters and later releases do not support.
 fn check_cql2(call: &Call<'_>) -> Result<(), Failure> {
+    if !call.behaviour.wire.has_cql2 {
+        return Err(db::Error::invalid(REMOVED).into());
+    }
     check_version(call, 2)?;
     check_has_cql2(call.database)
 }
