@@ -85,8 +85,15 @@ impl Pages<'_> {
         let begins_there = !start_column.is_empty() && self.begins_with_its_key(&bounds).await?;
         let mut start = if begins_there { start_column } else { Bytes::new() };
         let mut at_once = if begins_there { 1 } else { max_rows };
+        let mut columns = usize::MAX;
+        if !self.is_name(&start) {
+            match self.first_from(&bounds, &start).await? {
+                Some(name) => start = name,
+                None => (start, columns) = (Bytes::new(), 0),
+            }
+        }
         while self.found.len() < max_rows {
-            let read = self.command(std::mem::take(&mut start), usize::MAX);
+            let read = self.command(std::mem::take(&mut start), std::mem::replace(&mut columns, usize::MAX));
             let wanted = (max_rows - self.found.len()).min(at_once);
             let command = RangeCommand { bounds: bounds.clone(), max_rows: wanted, read, skip_empty: false };
             let page = self.request.store().scan(command, self.request.consistency).await?;

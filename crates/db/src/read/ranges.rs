@@ -106,7 +106,6 @@ impl<'a> Ranges<'a> {
             Pages { request: self.request, cf: cf.clone(), columns_left: count, found: Vec::new() };
         let ring = self.request.database.ring_order();
         if behaviour.reads.page_count_is_of_rows {
-            checks.page_start(cf, &start_column)?;
             for part in ring.parts(self.bounds(range)?, behaviour.release) {
                 let start = if pages.found.is_empty() { start_column.clone() } else { Bytes::new() };
                 pages.read_rows(part, start, count).await?;

@@ -231,6 +231,11 @@ impl<'a> Validation<'a> {
         if deletion.timestamp.is_none() && !cf.is_counter() {
             return Err(Error::invalid(texts::deletion_without_timestamp(self.behaviour, &cf.name)));
         }
+        let slice = deletion.predicate.as_ref().and_then(|predicate| predicate.slice_range.as_ref());
+        let is_in_super = slice.is_some() && deletion.super_column.is_some();
+        if is_in_super && !self.behaviour.writes.deletes_slices_of_supers {
+            return Err(Error::invalid("Cannot delete a range of subcolumns in a super column"));
+        }
         Ok(())
     }
 
@@ -269,10 +274,6 @@ impl<'a> Validation<'a> {
         }
         if predicate.slice_range.is_some() && !self.behaviour.writes.deletes_slices {
             return Err(Error::invalid("Deletion does not yet support SliceRange predicates."));
-        }
-        let is_in_super = predicate.slice_range.is_some() && super_column.is_some() && cf.is_super();
-        if is_in_super && !self.behaviour.writes.deletes_slices_of_supers {
-            return Err(Error::invalid("Cannot delete a range of subcolumns in a super column"));
         }
         Ok(())
     }

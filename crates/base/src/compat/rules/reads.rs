@@ -70,8 +70,7 @@ rules! {
         /// get_paged_slice applies its start column only to the row of its start key (2.0 and later); before, to the
         /// first row that it reads, whatever its key.
         page_start_is_of_named_row: bool = since(V2_0);
-        /// The count of get_paged_slice is of rows, each with all of its columns, and its start column must be a valid name
-        /// (3.0 and later); before, it is of columns.
+        /// The count of get_paged_slice is of rows, each with all of its columns (3.0 and later); before, it is of columns.
         page_count_is_of_rows: bool = since(V3_0);
         /// An index expression requires a non-empty name of a column of a Standard column family. Otherwise 2.1 and 2.2 fail
         /// with an internal error, because they cannot build a cell name.

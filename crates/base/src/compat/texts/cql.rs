@@ -170,6 +170,12 @@ texts! {
         V3_0: "Invalid empty or null value for column {column}"
     }
 
+    /// A call of CQL 2 (`CassandraServer` of 2.2 and later).
+    cql2_removed() {
+        "CQL2 has been removed in Cassandra 2.2. Please use CQL3 instead";
+        V3_0: "CQL2 has been removed in Cassandra 3.0. Please use CQL3 instead"
+    }
+
     /// A batch with USING TTL (`BatchStatement`).
     batch_with_ttl() {
         "Global TTL on the BATCH statement is not supported."

@@ -11,6 +11,7 @@ use crate::thrift::types;
 use ::cql::cql2;
 use ::cql::cql2::Cql2Outcome;
 use base::compat::features::ConsistencyLevel;
+use base::compat::texts;
 use base::util::Release;
 use db::Database;
 use wire::thrift::TType;
@@ -18,9 +19,6 @@ use wire::thrift::TType;
 /// The error for clients of CQL 2 if the store is a cluster.
 const NO_CQL2: &str = "CQL 2 is not supported by a gateway, because its cluster only executes CQL 3: from 1.2 on use \
                        execute_cql3_query and the like, in 1.1 set_cql_version with 3.0.0";
-
-/// The error of releases without CQL 2.
-const REMOVED: &str = "CQL2 has been removed in Cassandra 2.2. Please use CQL3 instead";
 
 pub(super) const ROWS: &[Method] = &[
     since(Release::V0_8, "execute_cql_query", QUERY, THROWS, execute),
@@ -43,7 +41,7 @@ fn means_cql3(call: &Call<'_>) -> bool {
 /// Checks that the session can run CQL 2, which clusters and later releases do not support.
 fn check_cql2(call: &Call<'_>) -> Result<(), Failure> {
     if !call.behaviour.wire.has_cql2 {
-        return Err(db::Error::invalid(REMOVED).into());
+        return Err(db::Error::invalid(texts::cql2_removed(call.behaviour)).into());
     }
     check_version(call, 2)?;
     check_has_cql2(call.database)
