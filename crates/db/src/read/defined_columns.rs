@@ -20,7 +20,7 @@ pub(crate) struct DefinedColumns {
 
 impl DefinedColumns {
     /// Returns the merge that the result of a read needs, and lets the read return all columns of its slice. `None` if the
-    /// store's order is that of the release.
+    /// release has the store's order.
     pub(crate) fn of(read: &mut ReadCommand) -> Option<DefinedColumns> {
         let is_mixed = read.behaviour.reads.defined_columns_ascend
             && !read.cf.is_super()
