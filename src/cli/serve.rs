@@ -62,8 +62,8 @@ pub(super) struct ServeArgs {
     thrift: Option<String>,
     /// The release to emulate [default: 0.6, 2.1]
     ///
-    /// One of 0.4 to 2.1: 0.4, 0.5 and 0.6 are for calls with a keyspace argument, 0.7 to 2.1 for calls after
-    /// set_keyspace. May be given once for each.
+    /// One of 0.4 to 2.2, 3.0 and 3.11: 0.4, 0.5 and 0.6 are for calls with a keyspace argument, the later ones for calls
+    /// after set_keyspace. May be given once for each.
     #[arg(long, value_name = "VERSION", value_parser = Compat::release, help_heading = "Thrift clients")]
     compat: Vec<Release>,
     #[command(flatten)]

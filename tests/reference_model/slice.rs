@@ -116,10 +116,10 @@ fn approach(
     names: &dyn AbstractType,
     (command, read_by): (&ReadCommand, ReadBy),
 ) -> Approach {
-    let is_2_1 = command.behaviour.release == Release::V2_1;
+    let is_2_1 = command.behaviour.release >= Release::V2_1;
     let is_same = |other: &Bytes| names.compare(other, name) == Ordering::Equal;
     match &command.predicate {
-        // 2.1: a reversed slice searches for each name. 2.0: a reversed slice comes from above.
+        // 2.1 and later: a reversed slice searches for each name. 2.0: a reversed slice comes from above.
         Predicate::Range(range) if range.reversed && is_2_1 => Approach::Search,
         Predicate::Range(range) if range.reversed => Approach::FromAbove,
         // 2.1: a slice of a single row searches for the name that it starts with.
@@ -185,8 +185,8 @@ fn without_hidden_by_ranges(
     command: &ReadCommand,
     comparators: Comparators<'_>,
 ) -> SuperColumn {
-    // 2.1: a reversed slice searches for each name in a super column. All other reads come from below.
-    let is_2_1 = command.behaviour.release == Release::V2_1;
+    // 2.1 and later: a reversed slice searches for each name in a super column. All other reads come from below.
+    let is_2_1 = command.behaviour.release >= Release::V2_1;
     let approach =
         if is_2_1 && is_reversed(&command.predicate) { Approach::Search } else { Approach::FromBelow };
     let shadow = row.shadow(Some(at), comparators).for_read();

@@ -188,3 +188,77 @@ fn the_system_keyspace_is_described_as_by_the_release() {
         }
     }
 }
+
+#[test]
+fn the_last_releases_with_thrift_answer_as_themselves() {
+    // Release, cql_version, a table of its schema, a table of other releases' schemas, and whether a time to live may be 0.
+    for (release, cql, own, other, takes_zero) in [
+        ("2.1", "3.2.1", "system.schema_keyspaces", "system.schema_none", false),
+        ("2.2", "3.3.1", "system.schema_keyspaces", "system_schema.keyspaces", false),
+        ("3.0", "3.4.0", "system_schema.keyspaces", "system.schema_keyspaces", false),
+        ("3.11", "3.4.4", "system_schema.keyspaces", "system.schema_keyspaces", true),
+    ] {
+        let (_server, _directory, mut client) = start(release);
+        let mut select = |statement: &str| {
+            let args = [(1, text(statement)), (2, Value::I32(2)), (3, Value::I32(ONE))];
+            client.call("execute_cql3_query", &fields(args))
+        };
+        let local = select("SELECT cql_version FROM system.local").value().clone();
+        let row = &local.field(2).items()[0];
+        assert_eq!(row.field(2).items()[0].field(2), &text(cql), "{release}");
+        select(&format!("SELECT * FROM {own}")).value();
+        let table = other.split_once('.').unwrap().1;
+        let word = if release == "2.1" { "columnfamily" } else { "table" };
+        assert_eq!(select(&format!("SELECT * FROM {other}")).why(), format!("unconfigured {word} {table}"));
+        let old = fields([(1, text("SELECT * FROM Standard1")), (2, Value::I32(2))]);
+        match client.call("execute_cql_query", &old) {
+            reply if release == "2.1" => drop(reply.value()),
+            reply => assert!(reply.why().starts_with("CQL2 has been removed"), "{release}"),
+        }
+        let column = fields([(1, text("a")), (2, text("v")), (3, Value::I64(1)), (4, Value::I32(0))]);
+        let insert = fields([(1, text("k")), (2, parent("Standard1")), (3, column), (4, Value::I32(ONE))]);
+        match client.call("insert", &insert) {
+            reply if takes_zero => reply.void(),
+            reply => assert_eq!(reply.why(), "ttl must be positive", "{release}"),
+        }
+    }
+}
+
+#[test]
+fn reversed_slices_have_defined_columns_in_ascending_order_from_3_0_on() {
+    for (release, expected) in [("2.2", ["z", "m", "c", "b"]), ("3.11", ["b", "m", "z", "c"])] {
+        let (_server, _directory, mut client) = start(release);
+        let defined = ["b", "m"].map(|name| fields([(1, text(name)), (2, text("BytesType"))]));
+        let family = fields([
+            (1, text("Made")),
+            (2, text("Some")),
+            (5, text("UTF8Type")),
+            (13, structs(defined.to_vec())),
+        ]);
+        let options = map(TType::String, vec![("replication_factor", text("1"))]);
+        let keyspace = fields([
+            (1, text("Made")),
+            (2, text("SimpleStrategy")),
+            (3, options),
+            (5, structs(vec![family])),
+        ]);
+        client.call("system_add_keyspace", &fields([(1, keyspace)])).value();
+        client.call("set_keyspace", &fields([(1, text("Made"))])).void();
+        for name in ["z", "b", "c", "m"] {
+            let column = fields([(1, text(name)), (2, text("v")), (3, Value::I64(1))]);
+            let insert = fields([(1, text("k")), (2, parent("Some")), (3, column), (4, Value::I32(ONE))]);
+            client.call("insert", &insert).void();
+        }
+        for count in [4, 3] {
+            let args = [
+                (1, text("k")),
+                (2, parent("Some")),
+                (3, slice(b"", b"", true, count)),
+                (4, Value::I32(ONE)),
+            ];
+            let found = client.call("get_slice", &fields(args)).value().clone();
+            let names: Vec<&str> = found.items().iter().map(|item| item.field(1).field(1).str()).collect();
+            assert_eq!(names, expected[..usize::try_from(count).unwrap()], "{release}");
+        }
+    }
+}

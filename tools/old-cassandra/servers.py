@@ -93,8 +93,7 @@ def with_data_in_memory(data):
 
 
 def start_thriftstore(program, release, partitioner, folder):
-    """Starts thriftstore in a folder, with no keyspaces and the partitioner that the release has. A release after 2.1 is
-    only reported: the server has the cells of 2.1."""
+    """Starts thriftstore in a folder, with no keyspaces and the partitioner that the release has."""
     named = f"<Partitioner>org.apache.cassandra.dht.{partitioner}</Partitioner>"
     config = re.sub(r"<Partitioner>.*</Partitioner>", named, CONFIG.read_text())
     (folder / "storage-conf.xml").write_text(config)
@@ -102,7 +101,7 @@ def start_thriftstore(program, release, partitioner, folder):
     command = [program, "serve", "--config", folder / "storage-conf.xml", "--data-dir", folder / "data"]
     command += ["--thrift", f"{HOST}:{ports[0]}", "--cql", f"{HOST}:{ports[1]}"]
     line = Release(release).line
-    command += ["--compat", ".".join(map(str, min(line, (2, 1))))]
+    command += ["--compat", ".".join(map(str, line))]
     if line >= (1, 2):
         command += ["--claim", release]
     return Server(command, folder, ports).wait()

@@ -12,7 +12,7 @@ import topics
 from comparison import Comparison
 from wire import Reader, encode
 
-LINES = [(0, 7), (0, 8), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1)]
+LINES = [(0, 7), (0, 8), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (3, 0), (3, 11)]
 
 
 def call(number, *items):

@@ -68,17 +68,17 @@ SINCE = {
 # The native protocol behaves as 2.1 whatever release Thrift clients see, so it is not compared with older ones.
 NATIVE_FROM = (2, 1)
 # Where a release has no recordings of its own, the `mixed` topic uses another's.
-RECORDED_AS = {(0, 8): "0.7", (1, 0): "1.2", (1, 1): "1.2", (2, 0): "2.1"}
+RECORDED_AS = {(0, 8): "0.7", (1, 0): "1.2", (1, 1): "1.2", (2, 0): "2.1", (2, 2): "2.1", (3, 0): "2.1", (3, 11): "2.1"}
+# The lines with CQL 2; later its calls are refused.
+CQL2_LINES = ((0, 8), (2, 1))
 
 
 def topics(line, has_cql):
-    """The topics of a release. After 2.1, only statements of the native protocol are like those of the server."""
-    if line > (2, 1):
-        return ["native"]
+    """The topics of a release."""
     found = ["standard", "super", "ranges", "index", "errors", "schema", "mixed"]
     if line >= data_calls.COUNTER_METHODS_FROM:
         found.append("counters")
-    if has_cql and (0, 8) <= line:
+    if has_cql and CQL2_LINES[0] <= line <= CQL2_LINES[1]:
         found.append("cql2")
     if has_cql and line >= (1, 2):
         found.append("cql3")

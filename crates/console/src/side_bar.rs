@@ -75,10 +75,12 @@ fn bar_keyspace(keyspace: &SeenKeyspace, place: Place<'_>, unfolds: bool) -> Bar
             name: cf.name.clone(),
             shown: escaped(cf.name.as_bytes()),
             kind: kind_of(cf),
-            current: match is_here && cf.name == place.family {
-                false => "",
-                true if place.is_inside => "true",
-                true => "page",
+            current: if !is_here || cf.name != place.family {
+                ""
+            } else if place.is_inside {
+                "true"
+            } else {
+                "page"
             },
         })
         .collect();

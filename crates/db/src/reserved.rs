@@ -8,11 +8,8 @@ pub(super) const SYSTEM_KEYSPACE: &str = "system";
 /// The column families of `system` in 0.6.
 pub(super) const SYSTEM_FAMILIES: [&str; 2] = ["LocationInfo", "HintsColumnFamily"];
 
-/// The keyspace in which 1.2 and later store traces.
-pub(super) const TRACES_KEYSPACE: &str = "system_traces";
-
 /// The server's own keyspaces other than `system`.
-const OWN: [&str; 4] = ["system_schema", TRACES_KEYSPACE, "system_auth", "system_virtual_schema"];
+const OWN: [&str; 4] = ["system_schema", "system_traces", "system_auth", "system_virtual_schema"];
 
 /// Returns whether a keyspace belongs to the server or to the store. Case is ignored.
 pub fn is_reserved(store: Capabilities<'_>, keyspace: &str) -> bool {

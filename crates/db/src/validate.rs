@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::args::{ColumnParent, ColumnPath};
-use super::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, TRACES_KEYSPACE};
+use super::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE};
 use super::{Error, table_cells};
 use crate::limits::NAME_BYTES_MAX;
 use base::compat::features::ConsistencyLevel;
@@ -45,9 +45,13 @@ impl<'a> Validation<'a> {
         match self.catalog.keyspace(keyspace) {
             Some(_) => Ok(()),
             None if keyspace == SYSTEM_KEYSPACE.as_bytes() => Ok(()),
-            None if keyspace == TRACES_KEYSPACE.as_bytes() && self.behaviour.schema.shows_traces => Ok(()),
+            None if self.is_own(keyspace) => Ok(()),
             None => Err(Error::unknown(texts::unknown_keyspace(self.behaviour, &text_of(keyspace)))),
         }
+    }
+
+    fn is_own(&self, keyspace: &[u8]) -> bool {
+        self.behaviour.schema.own_keyspaces.iter().any(|own| own.name.as_bytes() == keyspace)
     }
 
     pub(super) fn find(&self, keyspace: &[u8], family: &[u8]) -> Option<&'a Arc<CfDef>> {
@@ -57,7 +61,7 @@ impl<'a> Validation<'a> {
     /// Returns a column family of a keyspace that must exist.
     pub(crate) fn column_family(&self, keyspace: &[u8], family: &[u8]) -> Result<&'a Arc<CfDef>, Error> {
         if family.is_empty() {
-            return Err(Error::invalid("non-empty columnfamily is required"));
+            return Err(Error::invalid(texts::empty_table_name(self.behaviour)));
         }
         if let Some(found) = self.find(keyspace, family) {
             return Ok(found);
@@ -96,7 +100,7 @@ impl<'a> Validation<'a> {
             return Ok(());
         }
         let non = if with_counters { "non " } else { "" };
-        Err(Error::invalid(format!("invalid operation for {non}commutative columnfamily {}", cf.name)))
+        Err(Error::invalid(texts::not_for_counters(self.behaviour, non, &cf.name)))
     }
 
     /// Checks a row key. 0.6 measures its length in Java's modified UTF-8: NUL takes two bytes, characters beyond
@@ -227,10 +231,7 @@ impl<'a> Validation<'a> {
     pub(crate) fn parent_in(&self, cf: &CfDef, parent: &ColumnParent) -> Result<(), Error> {
         let Some(super_column) = &parent.super_column else { return Ok(()) };
         if !cf.is_super() {
-            return Err(Error::invalid(format!(
-                "columnfamily alone is required for standard CF {}",
-                cf.name
-            )));
+            return Err(Error::invalid(texts::super_in_parent(self.behaviour, &cf.name)));
         }
         self.names(cf, None, std::slice::from_ref(super_column))
     }
@@ -244,10 +245,7 @@ impl<'a> Validation<'a> {
     ) -> Result<&'a Arc<CfDef>, Error> {
         let cf = self.column_family(keyspace, &parent.column_family)?;
         if !cf.is_super() && parent.super_column.is_some() {
-            return Err(Error::invalid(format!(
-                "columnfamily alone is required for standard CF {}",
-                cf.name
-            )));
+            return Err(Error::invalid(texts::super_in_parent(self.behaviour, &cf.name)));
         }
         Ok(cf)
     }
@@ -276,10 +274,7 @@ impl<'a> Validation<'a> {
         if let Some(super_column) = super_column {
             measure("supercolumn", super_column)?;
             if !cf.is_super() {
-                return Err(Error::invalid(format!(
-                    "supercolumn specified to ColumnFamily {} containing normal columns",
-                    cf.name
-                )));
+                return Err(Error::invalid(texts::super_of_standard(self.behaviour, &cf.name)));
             }
         }
         let comparator = self.comparator(cf, super_column.is_some());
@@ -374,10 +369,7 @@ pub fn check_counter_level(
     behaviour: &Behaviour,
 ) -> Result<(), Error> {
     if consistency == ConsistencyLevel::Any {
-        return Err(Error::invalid(format!(
-            "Consistency level ANY is not yet supported for counter columnfamily {}",
-            cf.name
-        )));
+        return Err(Error::invalid(texts::counter_at_any(behaviour, &cf.name)));
     }
     let is_local = matches!(cf.settings.get("replicate_on_write"), Some(Setting::Bool(false)));
     let is_one = matches!(consistency, ConsistencyLevel::One | ConsistencyLevel::LocalOne);

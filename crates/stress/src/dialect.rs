@@ -11,7 +11,7 @@ pub(crate) enum ThriftDialect {
     #[value(name = "0.6")]
     Keyed,
     /// `set_keyspace` sets the keyspace of the connection.
-    #[value(name = "0.7", aliases = ["0.8", "1.0", "1.1", "1.2", "2.0", "2.1"])]
+    #[value(name = "0.7", aliases = ["0.8", "1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "3.0", "3.11"])]
     Session,
 }
 

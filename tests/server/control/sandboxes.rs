@@ -137,7 +137,7 @@ fn sandboxes_have_the_behaviour_of_different_releases() {
         error(r#"{"compat": ["0.4", "0.6"]}"#)
             .contains("compat: 0.4 and 0.6 are both for calls with a keyspace")
     );
-    assert!(error(r#"{"compat": ["2.2"]}"#).starts_with("compat: "));
+    assert!(error(r#"{"compat": ["4.0"]}"#).starts_with("compat: "));
     assert!(error(r#"{"claim": "new"}"#).starts_with("claim: "));
 }
 

@@ -26,6 +26,9 @@ impl Line {
             Release::V1_2 => Line(1, 2),
             Release::V2_0 => Line(2, 0),
             Release::V2_1 => Line(2, 1),
+            Release::V2_2 => Line(2, 2),
+            Release::V3_0 => Line(3, 0),
+            Release::V3_11 => Line(3, 11),
         }
     }
 

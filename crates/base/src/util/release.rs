@@ -28,11 +28,17 @@ pub enum Release {
     V2_0,
     /// User-defined types and tuples, `get_multi_slice`, version 3 of the native protocol.
     V2_1,
+    /// JSON, functions and roles in CQL 3, version 4 of the native protocol.
+    V2_2,
+    /// The storage engine without cells, `system_schema`.
+    V3_0,
+    /// `GROUP BY` and filtering without an index; the last release with Thrift.
+    V3_11,
 }
 
 impl Release {
     /// All release lines, the oldest first.
-    pub const ALL: [Release; 11] = [
+    pub const ALL: [Release; 14] = [
         Release::V0_3,
         Release::V0_4,
         Release::V0_5,
@@ -44,11 +50,14 @@ impl Release {
         Release::V1_2,
         Release::V2_0,
         Release::V2_1,
+        Release::V2_2,
+        Release::V3_0,
+        Release::V3_11,
     ];
 
     /// The numbers, in the order of [`Release::ALL`].
     const NAMES: [&str; Release::ALL.len()] =
-        ["0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "1.0", "1.1", "1.2", "2.0", "2.1"];
+        ["0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "3.0", "3.11"];
 
     /// Returns the number of the release, such as `"0.6"`.
     pub fn name(self) -> &'static str {

@@ -222,7 +222,7 @@ fn by_outcome(samples: &[Sample]) -> Chart {
     let failed = RequestOutcome::ALL.into_iter().skip(RequestOutcome::Invalid as usize);
     let mut series = vec![rates("all", samples, Sample::failed)];
     for outcome in failed {
-        let count = |sample: &Sample| sample.outcomes.get(outcome as usize).copied().unwrap_or_default();
+        let count = |sample: &Sample| sample.outcomes.get(*outcome as usize).copied().unwrap_or_default();
         if samples.iter().any(|sample| count(sample) > 0) {
             series.push(rates(&outcome.label().replace('_', " "), samples, count));
         }

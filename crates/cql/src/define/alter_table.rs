@@ -36,7 +36,7 @@ pub(super) async fn alter(
     let (types, release) = (state.database.types(), state.behaviour.release);
     let edit = |_: &_, keyspace: &mut KeyspaceDef| {
         let Some(old) = keyspace.column_families.get(&name.name).cloned() else {
-            return invalid(texts::unknown_table(release, &name.name));
+            return invalid(texts::unknown_table(state.line(), &name.name));
         };
         let scope = state.definition_scope(keyspace);
         let steps = match alter {

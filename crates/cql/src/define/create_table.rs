@@ -11,7 +11,7 @@ use super::{options, sizes, table_changed};
 use crate::error::invalid;
 use crate::values::TypeScope;
 use crate::{ChangeKind, CqlError, Outcome, QueryState};
-use base::compat::texts;
+use base::compat::{Line, texts};
 use base::marshal::{CqlType, Types};
 use base::schema::{
     Catalog, CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, Setting, TableColumn, TableDef,
@@ -27,6 +27,7 @@ const SPECULATIVE_RETRY: &str = "99.0PERCENTILE";
 /// Whether the keyspace exists and has no such table yet is checked when the statement is executed.
 pub(super) fn check(state: &QueryState<'_>, create: &CreateTable) -> Result<(), CqlError> {
     let keyspace = state.keyspace_of(create.table.keyspace.as_deref())?;
+    check_table(state.line(), &create.table.name)?;
     let create = &with_old_properties(state, create);
     let catalog = state.database.catalog();
     match catalog.keyspace(keyspace) {
@@ -46,15 +47,20 @@ pub(super) async fn create(state: &QueryState<'_>, create: &CreateTable) -> Resu
     let create = &with_old_properties(state, create);
     let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
     state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
-    let name = &create.table.name;
+    let (line, name) = (state.line(), &create.table.name);
+    check_table(line, name)?;
     if state.database.catalog().keyspace(keyspace).is_none() {
         column_family(create, &state.definition_scope(&KeyspaceDef::new(keyspace)))?;
-        return configuration(texts::table_without_keyspace(state.behaviour.release, keyspace, name));
+        return configuration(texts::table_without_keyspace(line, keyspace, name));
     }
     let edit = |catalog: &Catalog, keyspace: &mut KeyspaceDef| {
         let cf = column_family(create, &state.definition_scope(keyspace))?;
         if keyspace.column_families.contains_key(name) {
-            return if create.if_not_exists { Ok(false) } else { Err(already_there(&keyspace.name, name)) };
+            return if create.if_not_exists {
+                Ok(false)
+            } else {
+                Err(already_there(line, &keyspace.name, name))
+            };
         }
         check_families(catalog, 1)?;
         keyspace.column_families.insert(name.clone(), Arc::new(cf));
@@ -65,9 +71,9 @@ pub(super) async fn create(state: &QueryState<'_>, create: &CreateTable) -> Resu
     Ok(if is_made { table_changed(ChangeKind::Created, keyspace, name) } else { Outcome::Void })
 }
 
-fn already_there(keyspace: &str, table: &str) -> CqlError {
+fn already_there(line: Line, keyspace: &str, table: &str) -> CqlError {
     CqlError::AlreadyExists {
-        message: format!("Cannot add already existing column family \"{table}\" to keyspace \"{keyspace}\""),
+        message: texts::existing_table(line, table, keyspace),
         keyspace: keyspace.to_owned(),
         table: table.to_owned(),
     }
@@ -95,7 +101,6 @@ pub fn column_family(create: &CreateTable, scope: &TypeScope<'_>) -> Result<CfDe
 
 /// Returns the table that a statement defines, after the checks that the old servers make when they prepare it.
 fn table_of(create: &CreateTable, scope: &TypeScope<'_>) -> Result<TableDef, CqlError> {
-    check_table(&create.table.name)?;
     let mut seen = HashSet::new();
     if let Some(column) = create.columns.iter().find(|column| !seen.insert(&column.name)) {
         return invalid(format!("Multiple definition of identifier {}", column.name));

@@ -25,7 +25,7 @@ pub(super) async fn create(state: &QueryState<'_>, create: &CreateIndex) -> Resu
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: name.as_bytes() })?;
     let edit = |_: &_, keyspace: &mut KeyspaceDef| {
         let Some(old) = keyspace.column_families.get(name) else {
-            return invalid(texts::unknown_table(state.behaviour, name));
+            return invalid(texts::unknown_table(state.line(), name));
         };
         let Some(cf) = indexed(create, old, keyspace, state)? else { return Ok(false) };
         keyspace.column_families.insert(name.clone(), Arc::new(cf));

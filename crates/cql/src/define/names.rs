@@ -4,7 +4,7 @@ use crate::error::invalid;
 use crate::system::is_system;
 use crate::{CqlError, QueryState};
 use base::compat::features::releases::NEWEST;
-use base::compat::texts;
+use base::compat::{Line, texts};
 use base::marshal::TypeError;
 use cql_syntax::Place;
 use db::limits::SCHEMA_NAME_CHARS_MAX;
@@ -26,11 +26,9 @@ pub(super) fn check_keyspace(name: &str) -> Result<(), CqlError> {
 }
 
 /// Checks the name of a new table.
-pub(super) fn check_table(name: &str) -> Result<(), CqlError> {
+pub(super) fn check_table(line: Line, name: &str) -> Result<(), CqlError> {
     if !is_word(name) {
-        return invalid(format!(
-            "\"{name}\" is not a valid column family name (must be alphanumeric character only: [0-9A-Za-z]+)"
-        ));
+        return invalid(texts::invalid_table_name(line, name));
     }
     too_long("Column family", name)
 }

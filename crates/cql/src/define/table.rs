@@ -33,7 +33,7 @@ pub(super) async fn drop_table(
         return if if_exists {
             Ok(Outcome::Void)
         } else {
-            invalid(texts::unknown_table(state.behaviour, &table.name))
+            invalid(texts::unknown_table(state.line(), &table.name))
         };
     }
     state.database.schema_changes(state.behaviour).drop_column_family(keyspace, &table.name).await?;
@@ -45,7 +45,7 @@ pub(super) async fn truncate(state: &QueryState<'_>, table: &TableName) -> Resul
     let (key, family) = (keyspace.as_bytes(), table.name.as_bytes());
     state.check(Access::Write { keyspace: key, family })?;
     if !is_there(state, keyspace, &table.name)? {
-        return invalid(texts::unknown_table(state.behaviour, &table.name));
+        return invalid(texts::unknown_table(state.line(), &table.name));
     }
     state.database.schema_changes(state.behaviour).truncate(key, family).await?;
     Ok(Outcome::Void)

@@ -109,7 +109,9 @@ impl ModifyPlan {
         options: &QueryOptions,
     ) -> Result<Vec<Bytes>, CqlError> {
         match &self.keys {
-            ChangedKeys::Listed(keys) => keys.row_keys(&self.table.def, BoundValues::new(state, options)),
+            ChangedKeys::Listed(keys) => {
+                keys.row_keys(&self.table.def, state.line(), BoundValues::new(state, options))
+            }
             ChangedKeys::Restricted(rows) => rows.row_keys(state, options),
         }
     }
@@ -169,6 +171,6 @@ impl ModifyPlan {
             }
         }
         let needs_all = self.kind != ModifyKind::Delete && def.layout == Layout::Sparse;
-        Ok(RowSet::Row(keys.clustering(def, needs_all, BoundValues::new(state, options))?))
+        Ok(RowSet::Row(keys.clustering(def, needs_all, state.line(), BoundValues::new(state, options))?))
     }
 }

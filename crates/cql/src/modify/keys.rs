@@ -11,6 +11,7 @@ use crate::select::{BoundValues, Operands, present};
 use crate::values::{Combinations, TypedTerm, Value, checked_row_key};
 use crate::{CqlError, Table};
 use base::compat::features::releases::NEWEST;
+use base::compat::{Line, texts};
 use base::schema::{ColumnKind, TableColumn, TableDef};
 use base::util::Release;
 use cql_syntax::{Operator, Relation, operator_text};
@@ -123,12 +124,22 @@ impl Keys {
     }
 
     /// Returns the keys of the partitions.
-    pub(super) fn row_keys(&self, def: &TableDef, bound: BoundValues<'_>) -> Result<Vec<Bytes>, CqlError> {
+    pub(super) fn row_keys(
+        &self,
+        def: &TableDef,
+        line: Line,
+        bound: BoundValues<'_>,
+    ) -> Result<Vec<Bytes>, CqlError> {
+        let null_in_key = |column: &TableColumn| texts::null_in_partition_key(line, &column.name);
         let mut each = Combinations::default();
         for (at, (column, part)) in def.partition_key.iter().zip(&self.partition).enumerate() {
             let Some(part) = part else { return Err(missing(column)) };
             let values = match part {
-                KeyPart::Eq(term) => vec![key_value(term, column, bound)?],
+                KeyPart::Eq(term) => match term.value(bound.options, bound.database)? {
+                    Value::Single(value) => vec![value],
+                    Value::Unset => return Err(unset(column)),
+                    _ => return invalid(null_in_key(column)),
+                },
                 KeyPart::In(operands) => present(operands.column_values(bound)?, |_| null_in_key(column))?,
             };
             let may_be_several = self.has_in_anywhere || at + 1 == def.partition_key.len();
@@ -149,6 +160,7 @@ impl Keys {
         &self,
         def: &TableDef,
         needs_all: bool,
+        line: Line,
         bound: BoundValues<'_>,
     ) -> Result<Vec<Bytes>, CqlError> {
         let mut values = Vec::with_capacity(self.clustering.len());
@@ -166,29 +178,12 @@ impl Keys {
                 (Some(term), None) => match term.value(bound.options, bound.database)? {
                     Value::Single(value) => values.push(value),
                     Value::Unset => return Err(unset(column)),
-                    _ => {
-                        return invalid(format!(
-                            "Invalid null value for clustering key part {}",
-                            column.name
-                        ));
-                    }
+                    _ => return invalid(texts::null_in_clustering(line, &column.name)),
                 },
             }
         }
         Ok(values)
     }
-}
-
-fn key_value(term: &TypedTerm, column: &TableColumn, bound: BoundValues<'_>) -> Result<Bytes, CqlError> {
-    match term.value(bound.options, bound.database)? {
-        Value::Single(value) => Ok(value),
-        Value::Unset => Err(unset(column)),
-        _ => invalid(null_in_key(column)),
-    }
-}
-
-fn null_in_key(column: &TableColumn) -> String {
-    format!("Invalid null value for partition key part {}", column.name)
 }
 
 fn unset(column: &TableColumn) -> CqlError {

@@ -70,7 +70,7 @@ impl ModifyPlan {
         let table = state.table(&modify.table)?;
         let catalog = state.database.catalog();
         let Some(keyspace) = catalog.keyspace(&table.cf.keyspace) else {
-            return invalid(texts::unknown_table(state.behaviour, &modify.table.name));
+            return invalid(texts::unknown_table(state.line(), &modify.table.name));
         };
         let scope = state.type_scope(keyspace);
         let mut terms = Terms { table: &table, scope, markers };

@@ -452,8 +452,9 @@ impl<'a> ProjectionBuilder<'a> {
         let function = find_function(name, &shown, Some(&table), self.state.database)?;
         let cql_type = function.return_type().clone();
         let names: Vec<String> = shown.into_iter().map(|(name, _)| name).collect();
-        let prefix = if function.is_new() { "system." } else { "" };
-        let name = if function.is_new() { name.to_ascii_lowercase() } else { name.to_owned() };
+        let is_full = function.is_new() || self.state.behaviour.cql.functions_have_full_names;
+        let prefix = if is_full { "system." } else { "" };
+        let name = if is_full { name.to_ascii_lowercase() } else { name.to_owned() };
         let name = format!("{prefix}{name}({})", names.join(", "));
         Ok((ProjectedColumn::Call(function, picks), cql_type, name))
     }

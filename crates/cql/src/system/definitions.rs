@@ -73,7 +73,9 @@ pub(crate) fn definition(
         return None;
     }
     let mut found = MADE.iter().filter(|(definition, cf)| {
-        cf.keyspace == keyspace && cf.name == table && definition.served.has_line(reported.line())
+        let is_known = definition.listed.has_line(reported.line()) || reported.has_tables_of_others();
+        let is_served = is_known && definition.served.has_line(reported.line());
+        cf.keyspace == keyspace && cf.name == table && is_served
     });
     found.next().map(|(_, cf)| cf)
 }

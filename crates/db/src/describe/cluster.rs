@@ -1,10 +1,11 @@
 //! Descriptions of the cluster and its schema for clients.
 
 use super::system::system_keyspace;
-use crate::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, TRACES_KEYSPACE, is_reserved};
+use crate::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, is_reserved};
 use crate::validate::Validation;
 use crate::{Database, DbFuture, Error, table_cells};
 use base::compat::features::{api_version, cql3_version};
+use base::compat::rules::OwnKeyspace;
 use base::compat::{Behaviour, texts};
 use base::schema::{CfDef, KeyspaceDef};
 use base::util::Release;
@@ -127,7 +128,8 @@ impl Describe<'_> {
         let (catalog, release) = (self.database.catalog(), self.behaviour.release);
         let shown = catalog.keyspaces.values().map(|keyspace| shown(keyspace, release));
         let system = system_keyspace(self.database.types(), release);
-        shown.chain([system]).chain(traces_keyspace(self.behaviour)).collect()
+        let own = self.behaviour.schema.own_keyspaces.iter().map(own_keyspace);
+        shown.chain([system]).chain(own).collect()
     }
 
     /// Returns one keyspace, as 0.7 and later describe it: without CQL tables.
@@ -135,11 +137,11 @@ impl Describe<'_> {
         let name = std::str::from_utf8(name).ok()?;
         let found =
             self.database.catalog().keyspace(name).map(|keyspace| shown(keyspace, self.behaviour.release));
-        match name {
-            SYSTEM_KEYSPACE => Some(system_keyspace(self.database.types(), self.behaviour.release)),
-            TRACES_KEYSPACE => traces_keyspace(self.behaviour),
-            _ => found,
+        if name == SYSTEM_KEYSPACE {
+            return Some(system_keyspace(self.database.types(), self.behaviour.release));
         }
+        let own = self.behaviour.schema.own_keyspaces.iter().find(|own| own.name == name);
+        own.map(own_keyspace).or(found)
     }
 
     /// Returns the ring of a keyspace; an error if the keyspace does not exist.
@@ -218,14 +220,15 @@ fn shown(keyspace: &KeyspaceDef, release: Release) -> KeyspaceDef {
     keyspace
 }
 
-/// Returns the keyspace of traces, whose tables only CQL can read; `None` for releases without it.
-fn traces_keyspace(behaviour: &Behaviour) -> Option<KeyspaceDef> {
-    let factor = ("replication_factor".to_owned(), "2".to_owned());
-    behaviour.schema.shows_traces.then(|| KeyspaceDef {
-        strategy_class: "org.apache.cassandra.locator.SimpleStrategy".to_owned(),
-        strategy_options: [factor].into_iter().collect(),
-        ..KeyspaceDef::new(TRACES_KEYSPACE)
-    })
+/// Returns one of the server's keyspaces, whose tables only CQL can read.
+fn own_keyspace(own: &OwnKeyspace) -> KeyspaceDef {
+    let class = own.replication_factor.map_or("LocalStrategy", |_| "SimpleStrategy");
+    let factor = own.replication_factor.map(|factor| ("replication_factor".to_owned(), factor.to_owned()));
+    KeyspaceDef {
+        strategy_class: format!("org.apache.cassandra.locator.{class}"),
+        strategy_options: factor.into_iter().collect(),
+        ..KeyspaceDef::new(own.name)
+    }
 }
 
 /// Returns the normalized CQL version that a client requests: a version 2, or a version 3 up to the release's own.

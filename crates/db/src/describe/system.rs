@@ -46,6 +46,7 @@ fn definition(family: &SystemFamily, types: &Types) -> CfDef {
         gc_grace_s: family.gc_grace_s,
         id: family.id,
         key_validator: Some(class(family.key_validator)),
+        default_validator: class(family.default_validator),
         key_alias: family.key_alias.map(|alias| Bytes::from_static(alias.as_bytes())),
         column_metadata: columns.collect(),
         settings: settings.collect(),

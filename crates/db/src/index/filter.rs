@@ -8,6 +8,7 @@ use bytes::Bytes;
 use super::indexes::{index_key, meets};
 use crate::args::{IndexExpression, IndexOperator};
 use crate::limits::ROW_WORK;
+use crate::read::DefinedColumns;
 use crate::ring_order::RingRange;
 use crate::{DbFuture, Error, Request};
 use base::marshal;
@@ -28,6 +29,8 @@ pub(super) struct Filter<'a> {
     pub expressions: &'a [IndexExpression],
     pub max_rows: usize,
     pub read: ReadCommand,
+    /// The merge of the columns that were read.
+    pub merge: Option<DefinedColumns>,
     pub found: Vec<Row>,
 }
 
@@ -249,7 +252,12 @@ impl<'a> Filter<'a> {
                 // With conditions, 2.1 reverses a reversed slice once more.
                 columns.reverse();
             }
-            self.found.push(Row { key, columns });
+            if let Some(merge) = &self.merge {
+                columns = merge.merged(columns);
+            }
+            if !(columns.is_empty() && self.request.behaviour.reads.conditions_skip_empty_rows) {
+                self.found.push(Row { key, columns });
+            }
         }
         Ok(())
     }

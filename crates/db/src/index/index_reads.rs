@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::filter::Filter;
 use crate::args::{ColumnParent, IndexClause, IndexExpression, SlicePredicate};
+use crate::read::DefinedColumns;
 use crate::{DbFuture, Error, Request};
 use base::model::{Bounds, ReadCommand, Row, RowColumns};
 use store::StoreError;
@@ -38,9 +39,12 @@ impl<'a> IndexReads<'a> {
             self.request.reads().check_consistency()?;
             self.request.check_replicas_to_read()?;
             let bounds = Bounds::Keys { start: clause.start_key.clone(), end: Bytes::new() };
-            // Cassandra fails with an internal error, whatever it finds.
-            let max_rows = usize::try_from(clause.count)
-                .map_err(|_| Error::invalid("the count of an index clause must not be negative"))?;
+            let max_rows = match usize::try_from(clause.count) {
+                Ok(count) => count,
+                Err(_) if self.request.behaviour.reads.index_count_may_be_negative => 0,
+                // Cassandra fails with an internal error, whatever it finds.
+                Err(_) => return Err(Error::invalid("the count of an index clause must not be negative")),
+            };
             let read = self.request.command(cf, parent.super_column.clone(), predicate);
             self.rows_that_meet(&clause.expressions, bounds, max_rows, read).await
         })
@@ -52,9 +56,11 @@ impl<'a> IndexReads<'a> {
         expressions: &[IndexExpression],
         bounds: Bounds,
         max_rows: usize,
-        read: ReadCommand,
+        mut read: ReadCommand,
     ) -> Result<Vec<Row>, Error> {
-        Filter { request: self.request, expressions, max_rows, read, found: Vec::new() }.rows(bounds).await
+        let merge = DefinedColumns::of(&mut read);
+        let filter = Filter { request: self.request, expressions, max_rows, read, merge, found: Vec::new() };
+        filter.rows(bounds).await
     }
 
     /// Reads a row of an index, or a row that an index lists.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use super::Reads;
+use super::{DefinedColumns, Reads};
 use crate::Error;
 use crate::limits::ROW_WORK;
 use base::model::{ReadCommand, RowColumns};
@@ -20,6 +20,8 @@ pub struct ManyRows<'a> {
     /// The rows that are left.
     keys: std::vec::IntoIter<Bytes>,
     command: ReadCommand,
+    /// The merge of the columns that were read.
+    merge: Option<DefinedColumns>,
     /// Bytes of the rows that a cluster has sent.
     bytes: usize,
 }
@@ -27,7 +29,7 @@ pub struct ManyRows<'a> {
 impl<'a> Reads<'a> {
     /// Returns the rows of some keys.
     pub(crate) fn rows(self, keys: Vec<Bytes>, command: ReadCommand) -> ManyRows<'a> {
-        ManyRows { reads: self, keys: keys.into_iter(), command, bytes: 0 }
+        ManyRows { reads: self, keys: keys.into_iter(), command, merge: None, bytes: 0 }
     }
 
     /// Counts the same columns in many rows, in the order of the keys. Fails at the first error.
@@ -53,7 +55,12 @@ impl<'a> Reads<'a> {
     }
 }
 
-impl ManyRows<'_> {
+impl<'a> ManyRows<'a> {
+    /// Returns the same rows, with their columns merged.
+    pub(super) fn merged_by(self, merge: Option<DefinedColumns>) -> ManyRows<'a> {
+        ManyRows { merge, ..self }
+    }
+
     /// Returns how many rows are left.
     pub fn left(&self) -> usize {
         self.keys.len()
@@ -64,6 +71,16 @@ impl ManyRows<'_> {
     /// # Errors
     /// The first error of a read, and if the rows of a cluster are too large together.
     pub async fn next_part(&mut self) -> Result<Vec<(Bytes, RowColumns)>, Error> {
+        let mut rows = self.read_part().await?;
+        if let Some(merge) = &self.merge {
+            for (_, columns) in &mut rows {
+                *columns = merge.merged(std::mem::replace(columns, RowColumns::Cells(Vec::new())));
+            }
+        }
+        Ok(rows)
+    }
+
+    async fn read_part(&mut self) -> Result<Vec<(Bytes, RowColumns)>, Error> {
         let count = self.left().min(PART);
         meter::charge(memory_of(count))?;
         let mut rows = Vec::with_capacity(count);

@@ -2,6 +2,7 @@
 
 mod cells;
 mod counts;
+mod defined_columns;
 mod many_rows;
 mod multi_slice;
 mod pages;
@@ -11,6 +12,7 @@ mod stored_slice;
 mod unchecked_slice;
 mod validate;
 
+pub(crate) use defined_columns::DefinedColumns;
 pub use many_rows::ManyRows;
 pub use multi_slice::MultiSliceRequest;
 pub use ranges::Ranges;

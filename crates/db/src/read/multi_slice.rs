@@ -47,7 +47,9 @@ impl Reads<'_> {
                     "Column slice at index {at} had start greater than finish"
                 )));
             }
-            if is_bounded && request.reversed && order.is_lt() {
+            let is_open = !is_bounded || order.is_eq();
+            let is_refused = is_open && self.request.behaviour.reads.reversed_slices_need_bounds;
+            if request.reversed && (is_bounded && order.is_lt() || is_refused) {
                 return Err(Error::invalid(format!(
                     "Reversed column slice at index {at} had start less than finish"
                 )));

@@ -77,6 +77,40 @@ impl Pages<'_> {
         Ok(())
     }
 
+    /// Reads the rows of a range with all of their columns, up to a number of rows with those that were found before. If the
+    /// first is the row of the range's start key, it begins at a column.
+    pub(super) async fn read_rows(
+        &mut self,
+        mut bounds: Bounds,
+        start_column: Bytes,
+        max_rows: usize,
+    ) -> Result<(), Error> {
+        let begins_there = !start_column.is_empty() && self.begins_with_its_key(&bounds).await?;
+        let mut start = if begins_there { start_column } else { Bytes::new() };
+        let mut at_once = if begins_there { 1 } else { max_rows };
+        let mut columns = usize::MAX;
+        if !self.is_name(&start) {
+            match self.first_from(&bounds, &start).await? {
+                Some(name) => start = name,
+                None => (start, columns) = (Bytes::new(), 0),
+            }
+        }
+        while self.found.len() < max_rows {
+            let read = self.command(std::mem::take(&mut start), std::mem::replace(&mut columns, usize::MAX));
+            let wanted = (max_rows - self.found.len()).min(at_once);
+            let command = RangeCommand { bounds: bounds.clone(), max_rows: wanted, read, skip_empty: false };
+            let page = self.request.store().scan(command, self.request.consistency).await?;
+            let last = page.last().map(|row| row.key.clone()).filter(|_| page.len() == wanted);
+            self.found.extend(page);
+            at_once = max_rows;
+            let ring = self.request.database.ring_order();
+            let after = last.and_then(|last| ring.after_key(&bounds, &last, self.request.behaviour.release));
+            let Some(after) = after else { break };
+            bounds = after;
+        }
+        Ok(())
+    }
+
     /// Returns whether the first row of a range is the row of the range's start key.
     async fn begins_with_its_key(&self, bounds: &Bounds) -> Result<bool, Error> {
         let (Bounds::Keys { start, .. } | Bounds::KeyToToken { start, .. }) = bounds else {

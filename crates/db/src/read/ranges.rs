@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::DefinedColumns;
 use super::pages::Pages;
 use crate::args::{ColumnParent, KeyRange, SlicePredicate};
 use crate::{Error, Request};
@@ -45,14 +46,17 @@ impl<'a> Ranges<'a> {
         }
         self.request.check_replicas_to_read()?;
         let bounds = self.bounds(range)?;
-        let read = self.request.command(cf, parent.super_column.clone(), predicate);
+        let mut read = self.request.command(cf, parent.super_column.clone(), predicate);
         let max_rows = usize::try_from(range.count).unwrap_or(0);
         if !range.row_filter.is_empty() {
             let index_reads = self.request.index_reads();
             return index_reads.rows_that_meet(&range.row_filter, bounds, max_rows, read).await;
         }
+        let merge = DefinedColumns::of(&mut read);
         let command = RangeCommand { bounds, max_rows, read, skip_empty: false };
-        Ok(self.request.store().scan(command, consistency).await?)
+        let rows = self.request.store().scan(command, consistency).await?;
+        let Some(merge) = merge else { return Ok(rows) };
+        Ok(rows.into_iter().map(|row| Row { columns: merge.merged(row.columns), ..row }).collect())
     }
 
     fn partitioner(&self) -> &'a dyn Partitioner {
@@ -101,6 +105,17 @@ impl<'a> Ranges<'a> {
         let mut pages =
             Pages { request: self.request, cf: cf.clone(), columns_left: count, found: Vec::new() };
         let ring = self.request.database.ring_order();
+        if behaviour.reads.page_count_is_of_rows {
+            if !cf.is_super() {
+                // 3.0 fails with an internal error.
+                checks.page_start(cf, &start_column)?;
+            }
+            for part in ring.parts(self.bounds(range)?, behaviour.release) {
+                let start = if pages.found.is_empty() { start_column.clone() } else { Bytes::new() };
+                pages.read_rows(part, start, count).await?;
+            }
+            return Ok(pages.found);
+        }
         for part in ring.parts(self.bounds(range)?, behaviour.release) {
             // The part after the end of the ring is read as a range of its own, unless there are enough columns
             // already.

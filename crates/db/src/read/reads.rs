@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::ManyRows;
+use super::{DefinedColumns, ManyRows};
 use crate::args::{ColumnParent, ColumnPath, SlicePredicate};
 use crate::write::{Compared, compared};
 use crate::{Error, Request};
-use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
+use base::compat::{Behaviour, texts};
 use base::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn};
 use base::schema::CfDef;
 
@@ -99,9 +99,10 @@ impl<'a> Reads<'a> {
         parent: &ColumnParent,
         predicate: &SlicePredicate,
     ) -> Result<ManyRows<'a>, Error> {
-        let command = self.slice_command(parent, predicate)?;
+        let mut command = self.slice_command(parent, predicate)?;
+        let merge = DefinedColumns::of(&mut command);
         let keys = self.unique_keys(keys.into(), &command)?;
-        Ok(self.rows(keys, command))
+        Ok(self.rows(keys, command).merged_by(merge))
     }
 
     /// Returns a slice of one row. A row that does not exist has no columns.
@@ -181,15 +182,19 @@ impl<'a> Reads<'a> {
     async fn read_rows(
         &self,
         keys: Cow<'_, [Bytes]>,
-        command: ReadCommand,
+        mut command: ReadCommand,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
-        if let [key] = &keys[..] {
+        let merge = DefinedColumns::of(&mut command);
+        let rows = if let [key] = &keys[..] {
             self.check_rows(&keys, &command.cf)?;
             let columns = self.request.store().read(key.clone(), command, self.request.consistency).await?;
-            return Ok(vec![(key.clone(), columns)]);
-        }
-        let keys = self.unique_keys(keys, &command)?;
-        self.rows(keys, command).all().await
+            vec![(key.clone(), columns)]
+        } else {
+            let keys = self.unique_keys(keys, &command)?;
+            self.rows(keys, command).all().await?
+        };
+        let Some(merge) = merge else { return Ok(rows) };
+        Ok(rows.into_iter().map(|(key, columns)| (key, merge.merged(columns))).collect())
     }
 
     /// Checks the keys of a read and returns each of them once.
@@ -204,9 +209,7 @@ impl<'a> Reads<'a> {
             return Ok(Vec::new());
         }
         if keys.len() > 1 && self.request.consistency.is_serial() {
-            return Err(Error::invalid(
-                "SERIAL/LOCAL_SERIAL consistency may only be requested for one row at a time",
-            ));
+            return Err(Error::invalid(texts::serial_read_of_rows(self.request.behaviour)));
         }
         let mut unique = keys.into_owned();
         unique.sort();

@@ -112,7 +112,7 @@ impl<'a> SchemaChanges<'a> {
         let check = self.check(&catalog);
         let old = check.changeable(&request.name)?;
         if !request.column_families.is_empty() {
-            return Err(Error::invalid("Keyspace update must not contain any column family definitions."));
+            return Err(Error::invalid(texts::tables_in_keyspace_update(self.behaviour)));
         }
         check.strategy_options(request)?;
         let mut keyspace = check.keyspace(request)?;
@@ -139,7 +139,7 @@ impl<'a> SchemaChanges<'a> {
         }
         let mut keyspace = check.changeable(&request.keyspace)?.clone();
         if keyspace.column_families.insert(cf.name.clone(), Arc::new(cf)).is_some() {
-            return Err(already_there(&request.keyspace, &request.name));
+            return Err(already_there(self.behaviour, &request.keyspace, &request.name));
         }
         check_families(&catalog, 1)?;
         self.change(catalog, keyspace).await
@@ -247,6 +247,6 @@ fn made_resources(before: Option<&KeyspaceDef>, after: &KeyspaceDef) -> Vec<Reso
     new.map(|(name, ..)| Resource::Table(after.name.clone(), name.clone())).collect()
 }
 
-fn already_there(keyspace: &str, name: &str) -> Error {
-    Error::invalid(format!("Cannot add already existing column family \"{name}\" to keyspace \"{keyspace}\""))
+fn already_there(behaviour: &Behaviour, keyspace: &str, name: &str) -> Error {
+    Error::invalid(texts::existing_table(behaviour, name, keyspace))
 }

@@ -11,7 +11,7 @@ use crate::limits::SCHEMA_NAME_CHARS_MAX;
 use crate::reserved::{SYSTEM_KEYSPACE, is_reserved};
 use base::compat::rules::SchemaRules;
 use base::compat::{Behaviour, texts};
-use base::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeError, TypeRef, Types, may_succeed};
+use base::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeError, TypeRef, Types, may_succeed, unreversed};
 use base::schema::{Catalog, CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, KeyspaceDef};
 use base::util::{Release, hex};
 use store::Capabilities;
@@ -190,12 +190,24 @@ impl SchemaCheck<'_> {
     }
 
     fn column_type(&self, request: &CfRequest) -> Result<ColumnType, Error> {
+        let names = |known: &str, given: &str| {
+            given == known || self.rules().family_types_ignore_case && given.eq_ignore_ascii_case(known)
+        };
         match request.column_type.as_deref() {
-            None | Some("Standard") => Ok(ColumnType::Standard),
-            Some("Super") => Ok(ColumnType::Super {
-                subcomparator: self.type_or_bytes(request.subcomparator_type.as_deref())?,
+            None => Ok(ColumnType::Standard),
+            Some(given) if names("Standard", given) => Ok(ColumnType::Standard),
+            Some(given) if names("Super", given) => Ok(ColumnType::Super {
+                subcomparator: self.subcomparator(request.subcomparator_type.as_deref())?,
             }),
             Some(other) => Err(Error::invalid(format!("Invalid column type {other}"))),
+        }
+    }
+
+    fn subcomparator(&self, class: Option<&str>) -> Result<TypeRef, Error> {
+        let found = self.type_or_bytes(class)?;
+        match unreversed(found.class_name()) {
+            (plain, true) if self.rules().types_are_of_cql => self.resolve(plain),
+            _ => Ok(found),
         }
     }
 
@@ -207,7 +219,14 @@ impl SchemaCheck<'_> {
     }
 
     fn resolve(&self, class: &str) -> Result<TypeRef, Error> {
-        self.types.parse(class).map_err(|error| Error::invalid(type_mistake(class, &error)))
+        let found = self.types.parse(class).map_err(|error| Error::invalid(type_mistake(class, &error)))?;
+        if self.rules().types_are_of_cql && found.class_name().ends_with(".DateType") {
+            return self
+                .types
+                .parse("TimestampType")
+                .map_err(|error| Error::invalid(type_mistake(class, &error)));
+        }
+        Ok(found)
     }
 
     fn column(&self, cf: &CfDef, request: &ColumnRequest, old: Option<&CfDef>) -> Result<ColumnDef, Error> {

@@ -50,7 +50,7 @@ impl SchemaChanges<'_> {
         let catalog = self.database.catalog();
         let check = self.check(&catalog);
         if name.is_empty() && self.behaviour.schema.drop_finds_family_first {
-            return Err(Error::invalid("non-empty columnfamily is required"));
+            return Err(Error::invalid(texts::empty_table_name(self.behaviour)));
         }
         if is_reserved(self.database.store().capabilities(), keyspace) {
             return Err(Error::invalid(texts::family_of_own_keyspace(self.behaviour, keyspace)));

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::Error;
 use base::compat::features::{compaction_options, has_compressor};
+use base::compat::rules::SchemaRules;
 use base::compat::{Behaviour, texts};
 use base::schema::Setting;
 use base::util::Release;
@@ -227,8 +228,8 @@ fn is_bool(value: &str) -> bool {
 
 /// Checks the numeric settings.
 pub(super) fn check(settings: &Settings, release: Release) -> Result<(), Error> {
-    check_thresholds(settings)?;
     let rules = &Behaviour::of(release).schema;
+    check_thresholds(settings, rules)?;
     if !rules.table_settings_are_checked {
         return check_memtables(settings);
     }
@@ -250,12 +251,18 @@ fn int(settings: &Settings, name: &str) -> Option<i32> {
     }
 }
 
-fn check_thresholds(settings: &Settings) -> Result<(), Error> {
+fn check_thresholds(settings: &Settings, rules: &SchemaRules) -> Result<(), Error> {
     let min = int(settings, "min_compaction_threshold").unwrap_or(4);
     let max = int(settings, "max_compaction_threshold").unwrap_or(32);
     // Setting both to 0 turned compaction off.
-    if max == 0 {
+    if max == 0 && rules.thresholds_disable_compaction {
         return Ok(());
+    }
+    if (min == 0 || max == 0) && !rules.thresholds_disable_compaction {
+        return Err(Error::invalid(
+            "Disabling compaction by setting compaction thresholds to 0 has been removed, set the compaction option \
+             'enabled' to false instead.",
+        ));
     }
     if min <= 1 {
         return Err(Error::invalid(format!("Min compaction threshold cannot be less than 2 (got {min}).")));

@@ -81,9 +81,13 @@ impl Writes<'_> {
 
     fn cas_changes(&self, cf: &CfDef, updates: Vec<NewColumn>) -> Vec<Change> {
         let timestamp = Some(self.request.database.next_micros());
+        let may_expire = self.request.behaviour.writes.conditional_updates_expire;
         let updates = updates.into_iter();
         updates
-            .map(|column| self.changes().column(cf, None, NewColumn { timestamp, ttl_s: None, ..column }))
+            .map(|column| {
+                let ttl_s = column.ttl_s.filter(|_| may_expire);
+                self.changes().column(cf, None, NewColumn { timestamp, ttl_s, ..column })
+            })
             .collect()
     }
 

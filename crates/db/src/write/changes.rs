@@ -50,7 +50,7 @@ impl ChangeBuilder<'_> {
     pub(super) fn column(&self, cf: &CfDef, super_column: Option<Bytes>, column: NewColumn) -> Change {
         let NewColumn { name, value, timestamp, ttl_s } = column;
         let (value, timestamp) = (value.unwrap_or_default(), timestamp.unwrap_or_default());
-        let cell = match ttl_s.or_else(|| cf.default_ttl_s()) {
+        let cell = match ttl_s.or_else(|| cf.default_ttl_s()).filter(|ttl_s| *ttl_s > 0) {
             Some(ttl_s) => Cell::expiring(name, value, timestamp, ttl_s, self.clock.now_s()),
             None => Cell::live(name, value, timestamp),
         };

@@ -84,7 +84,7 @@ impl<'a> Validation<'a> {
         };
         if let Some(column) = &insert.column {
             // 0.7 checks the time to live before it looks up the column family (`validateColumnOrSuperColumn`).
-            positive_ttl(column.ttl_s)?;
+            self.long_enough(column.ttl_s)?;
             check(None, column)?;
         }
         if let Some(super_column) = &insert.super_column {
@@ -141,7 +141,7 @@ impl<'a> Validation<'a> {
 
     /// Validates the time to live, either the given one or the column family's default.
     fn ttl(&self, cf: &CfDef, ttl_s: Option<i32>) -> Result<(), Error> {
-        positive_ttl(ttl_s)?;
+        self.long_enough(ttl_s)?;
         match ttl_s {
             Some(seconds) if seconds > TTL_MAX_S => {
                 Err(Error::invalid(format!("ttl is too large. requested ({seconds}) maximum ({TTL_MAX_S})")))
@@ -151,6 +151,24 @@ impl<'a> Validation<'a> {
                 cf.default_ttl_s().map_or(Ok(()), |seconds| self.expires_in_time(cf, seconds, "default "))
             }
         }
+    }
+
+    /// Checks the least time to live: one second, or zero, which is none.
+    fn long_enough(&self, ttl_s: Option<i32>) -> Result<(), Error> {
+        let least = if self.behaviour.writes.ttl_may_be_zero { 0 } else { 1 };
+        match ttl_s {
+            Some(seconds) if seconds < least => Err(Error::invalid(texts::short_ttl(self.behaviour))),
+            _ => Ok(()),
+        }
+    }
+
+    fn super_on_standard(&self, what: &str, keyspace: &[u8], family: &[u8], deletion: &Deletion) -> Error {
+        let begin = texts::deletion_on_standard(self.behaviour, what, &text_of(keyspace), &text_of(family));
+        Error::invalid(format!(
+            "{begin} Deletion=Deletion(timestamp:{}, super_column:{}))",
+            deletion.timestamp.unwrap_or_default(),
+            deletion.super_column.as_deref().map(spaced_hex).unwrap_or_default()
+        ))
     }
 
     fn expires_in_time(&self, cf: &CfDef, ttl_s: i32, which: &str) -> Result<(), Error> {
@@ -208,13 +226,15 @@ impl<'a> Validation<'a> {
         }
         if !cf.is_super() && deletion.super_column.is_some() {
             let what = texts::deletion_of_super(self.behaviour);
-            return Err(super_on_standard(&what, cf.keyspace.as_bytes(), cf.name.as_bytes(), deletion));
+            return Err(self.super_on_standard(&what, cf.keyspace.as_bytes(), cf.name.as_bytes(), deletion));
         }
         if deletion.timestamp.is_none() && !cf.is_counter() {
-            return Err(Error::invalid(format!(
-                "Deletion timestamp is not optional for non commutative column family {}",
-                cf.name
-            )));
+            return Err(Error::invalid(texts::deletion_without_timestamp(self.behaviour, &cf.name)));
+        }
+        let slice = deletion.predicate.as_ref().and_then(|predicate| predicate.slice_range.as_ref());
+        let is_in_super = slice.is_some() && deletion.super_column.is_some();
+        if is_in_super && !self.behaviour.writes.deletes_slices_of_supers {
+            return Err(Error::invalid("Cannot delete a range of subcolumns in a super column"));
         }
         Ok(())
     }
@@ -226,7 +246,7 @@ impl<'a> Validation<'a> {
         let cf = self.find(keyspace, name);
         let Some(predicate) = &deletion.predicate else {
             if deletion.super_column.is_some() && !cf.is_some_and(|cf| cf.is_super()) {
-                return Err(super_on_standard("deletion of super_column", keyspace, name, deletion));
+                return Err(self.super_on_standard("deletion of super_column", keyspace, name, deletion));
             }
             // 0.6 looks up the column family of a row deletion only when it writes.
             return Ok(());
@@ -234,10 +254,7 @@ impl<'a> Validation<'a> {
         check_not_empty(predicate)?;
         if let (None, Some(super_column)) = (cf, &deletion.super_column) {
             measure("supercolumn", super_column)?;
-            return Err(Error::invalid(format!(
-                "supercolumn specified to ColumnFamily {} containing normal columns",
-                text_of(name)
-            )));
+            return Err(Error::invalid(texts::super_of_standard(self.behaviour, &text_of(name))));
         }
         self.deleted_columns(family.cf()?, deletion.super_column.as_ref(), predicate)
     }
@@ -269,24 +286,6 @@ fn check_not_empty(predicate: &SlicePredicate) -> Result<(), Error> {
         ));
     }
     Ok(())
-}
-
-fn positive_ttl(ttl_s: Option<i32>) -> Result<(), Error> {
-    match ttl_s {
-        Some(seconds) if seconds <= 0 => Err(Error::invalid("ttl must be positive")),
-        _ => Ok(()),
-    }
-}
-
-fn super_on_standard(what: &str, keyspace: &[u8], family: &[u8], deletion: &Deletion) -> Error {
-    Error::invalid(format!(
-        "{what} is not possible on a standard ColumnFamily (KeySpace={} ColumnFamily={} \
-         Deletion=Deletion(timestamp:{}, super_column:{}))",
-        text_of(keyspace),
-        text_of(family),
-        deletion.timestamp.unwrap_or_default(),
-        deletion.super_column.as_deref().map(spaced_hex).unwrap_or_default()
-    ))
 }
 
 /// Formats bytes as Java's generated code prints them: `0A FF`.

@@ -6,16 +6,11 @@ use std::sync::Arc;
 use super::identity::Identity;
 use super::reported_versions::ReportedVersions;
 use base::compat::Behaviour;
-use base::compat::features::releases::NEWEST;
 use base::compat::features::{Language, ReportedVersion};
-use base::util::Release;
 use base::util::meter::RequestLimits;
 use cql::{PreparedStatements, QueryState};
 use db::{Database, User};
 use wire::native::ProtocolVersion;
-
-/// The release whose behaviour clients of the native protocol see.
-const RELEASE: Release = NEWEST;
 
 /// Serves the native protocol. Cheap to clone.
 #[derive(Clone)]
@@ -84,7 +79,7 @@ impl NativeService {
         QueryState {
             database: &self.database,
             reported: self.reported.of(context.version),
-            behaviour: Behaviour::of(RELEASE),
+            behaviour: self.reported.of(context.version).behaviour(),
             language: Language::default(),
             keyspace: context.keyspace.as_deref(),
             user: context.user.as_deref(),
@@ -93,6 +88,6 @@ impl NativeService {
     }
 
     pub(super) fn behaviour(&self) -> &'static Behaviour {
-        Behaviour::of(RELEASE)
+        self.reported.server().behaviour()
     }
 }

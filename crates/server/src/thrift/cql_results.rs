@@ -18,10 +18,10 @@ const INT: i32 = 3;
 const UTF8: &[u8] = b"UTF8Type";
 
 /// Writes a CqlResult in field 0.
-pub(super) fn write_outcome(writer: &mut Writer<'_>, outcome: &Outcome) {
+pub(super) fn write_outcome(writer: &mut Writer<'_>, outcome: &Outcome, behaviour: &Behaviour) {
     writer.field_struct(0);
     match outcome {
-        Outcome::Rows(rows) => write_rows(writer, rows),
+        Outcome::Rows(rows) => write_rows(writer, rows, behaviour),
         Outcome::Void | Outcome::Warned(_) | Outcome::Keyspace(_) | Outcome::Schema(_) => {
             writer.field_i32(1, VOID)
         }
@@ -30,7 +30,7 @@ pub(super) fn write_outcome(writer: &mut Writer<'_>, outcome: &Outcome) {
 }
 
 /// Writes the fields of a CqlResult with rows. CQL 3 rows have no key here, but the field is required.
-fn write_rows(writer: &mut Writer<'_>, rows: &ResultSet) {
+fn write_rows(writer: &mut Writer<'_>, rows: &ResultSet, behaviour: &Behaviour) {
     writer.field_i32(1, ROWS);
     writer.field_list(2, TType::Struct, rows.rows.len());
     for row in &rows.rows {
@@ -39,7 +39,7 @@ fn write_rows(writer: &mut Writer<'_>, rows: &ResultSet) {
         for (column, value) in rows.columns.iter().zip(row) {
             writer.field_string(1, column.name.as_bytes());
             match value {
-                Some(value) if column.has_short_form() => {
+                Some(value) if behaviour.cql.thrift_collections_are_short && column.has_short_form() => {
                     writer.field_string(2, &short_form(&column.cql_type, value));
                 }
                 Some(value) => writer.field_string(2, value),

@@ -83,7 +83,7 @@ impl Compat {
         Ok(compat)
     }
 
-    /// Parses a release whose behaviour can be chosen: 0.4 to 2.1.
+    /// Parses a release whose behaviour can be chosen: 0.4 to 3.11.
     ///
     /// # Errors
     /// Says which releases there are. No other release has the calls of 0.3.

@@ -4,13 +4,16 @@
 //! release has.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
 
 use super::failure::Failure;
 use super::types::{list, map, missing};
 use base::compat::Behaviour;
 use base::compat::features::{CF_FIELDS, CfField, FieldKind};
 use base::compat::rules::{ColumnOrder, KeyAlias};
-use base::marshal::composite_parts;
+use base::marshal::{CollectionKind, CollectionType, TypeRef, composite_parts};
 use base::schema::{CfDef, ColumnDef, IndexKind, KeyspaceDef, Setting};
 use base::util::{Release, sort_in_copied_map, sort_in_grown_map};
 use db::{CfRequest, ColumnRequest, KsRequest};
@@ -165,8 +168,9 @@ fn write_column_family(writer: &mut Writer<'_>, cf: &CfDef, release: Release) {
     }
     let rules = &Behaviour::of(release).schema;
     writer.field_string(8, cf.comment.as_deref().unwrap_or_default().as_bytes());
-    writer.field_list(13, TType::Struct, cf.column_metadata.len());
-    let mut columns: Vec<&ColumnDef> = cf.column_metadata.values().collect();
+    let of_super = if rules.supers_show_columns { columns_of_super(cf) } else { Vec::new() };
+    let mut columns: Vec<&ColumnDef> = of_super.iter().chain(cf.column_metadata.values()).collect();
+    writer.field_list(13, TType::Struct, columns.len());
     match rules.column_order {
         ColumnOrder::ByName => {}
         ColumnOrder::InCopiedMap => sort_in_copied_map(&mut columns, |column| &column.name),
@@ -196,6 +200,19 @@ fn write_column_family(writer: &mut Writer<'_>, cf: &CfDef, release: Release) {
         writer.field_list(43, TType::Struct, 0);
     }
     writer.stop();
+}
+
+/// Returns the columns that the CQL table of a Super column family has in 3.0 and later.
+fn columns_of_super(cf: &CfDef) -> Vec<ColumnDef> {
+    let Some(names) = cf.subcomparator() else { return Vec::new() };
+    let value = &cf.default_validator;
+    let map = CollectionType::new(CollectionKind::Map, &[names.clone(), value.clone()], false);
+    let column = |name: &'static str, validator: TypeRef| ColumnDef {
+        name: Bytes::from_static(name.as_bytes()),
+        validator,
+        index: None,
+    };
+    vec![column("", Arc::new(map)), column("value", value.clone())]
 }
 
 /// Writes the name of the row key in CQL.

@@ -6,7 +6,7 @@ use FieldDefault::{Absent, Bool, Double, Int, Map, Text};
 
 use crate::compat::span::{Span, only, since};
 use crate::util::Release;
-use crate::util::Release::{V0_7, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1};
+use crate::util::Release::{V0_7, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1, V3_0};
 
 /// The type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,12 @@ pub const CF_FIELDS: &[CfField] = &[
         since(V1_0),
         &[(V1_0, Text("org.apache.cassandra.db.compaction.SizeTieredCompactionStrategy"))],
     ),
-    field(30, "compaction_strategy_options", since(V1_0), &[(V1_0, Map(&[]))]),
+    field(
+        30,
+        "compaction_strategy_options",
+        since(V1_0),
+        &[(V1_0, Map(&[])), (V3_0, Map(&[("max_threshold", "32"), ("min_threshold", "4")]))],
+    ),
     field(31, "row_cache_keys_to_save", only(V1_0), &[(V1_0, Int(i32::MAX))]),
     field(
         32,
@@ -117,6 +122,13 @@ pub const CF_FIELDS: &[CfField] = &[
             (V1_0, Map(&[])),
             (V1_1, Map(&[("sstable_compression", "org.apache.cassandra.io.compress.SnappyCompressor")])),
             (V2_0, Map(&[("sstable_compression", "org.apache.cassandra.io.compress.LZ4Compressor")])),
+            (
+                V3_0,
+                Map(&[
+                    ("chunk_length_kb", "64"),
+                    ("sstable_compression", "org.apache.cassandra.io.compress.LZ4Compressor"),
+                ]),
+            ),
         ],
     ),
     field(33, "bloom_filter_fp_chance", since(V1_0), &[(V1_0, Absent)]),
@@ -127,9 +139,9 @@ pub const CF_FIELDS: &[CfField] = &[
     field(40, "default_time_to_live", since(V2_0), &[(V2_0, Int(0))]),
     field(41, "index_interval", only(V2_0), &[(V2_0, Int(128))]),
     field(42, "speculative_retry", since(V2_0), &[(V2_0, Text("NONE"))]),
-    field(44, "cells_per_row_to_cache", only(V2_1), &[(V2_1, Text("100"))]),
-    field(45, "min_index_interval", only(V2_1), &[(V2_1, Int(128))]),
-    field(46, "max_index_interval", only(V2_1), &[(V2_1, Int(2048))]),
+    field(44, "cells_per_row_to_cache", since(V2_1), &[(V2_1, Text("100"))]),
+    field(45, "min_index_interval", since(V2_1), &[(V2_1, Int(128))]),
+    field(46, "max_index_interval", since(V2_1), &[(V2_1, Int(2048))]),
 ];
 
 impl CfField {

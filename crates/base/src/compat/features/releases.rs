@@ -3,7 +3,8 @@
 use crate::compat::{Span, since};
 use crate::util::Release;
 
-/// The newest behaviour. The native protocol and the server's own reads and writes use it.
+/// The newest behaviour that no option has to select. The native protocol and the server's own reads and writes use it.
+/// Later releases differ from it mostly in what they refuse.
 pub const NEWEST: Release = Release::V2_1;
 
 /// The behaviour of calls with a table argument, which only 0.3 has.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
+use super::releases::NEWEST;
 use crate::compat::{Behaviour, Line};
 use crate::util::Release;
 
@@ -24,21 +25,26 @@ pub struct ReportedVersion {
     /// The address for clients of the native protocol; `None` means the node's own address.
     rpc_address: Option<IpAddr>,
     rpc_port: u16,
+    has_own_tables_only: bool,
 }
 
 static V1_2: ReportedVersion = ReportedVersion::last_of("1.2.19", Line(1, 2), 1);
 static V2_0: ReportedVersion = ReportedVersion::last_of("2.0.17", Line(2, 0), 2);
 static V2_1: ReportedVersion = ReportedVersion::last_of("2.1.22", Line(2, 1), 3);
+static V2_2: ReportedVersion = ReportedVersion::last_of("2.2.19", Line(2, 2), 4);
+static V3_0: ReportedVersion = ReportedVersion::last_of("3.0.29", Line(3, 0), 4);
+static V3_11: ReportedVersion = ReportedVersion::last_of("3.11.19", Line(3, 11), 4);
 
 impl Default for ReportedVersion {
     /// Returns 4.0, the first release for which cqlsh sends DESCRIBE to the server.
     fn default() -> ReportedVersion {
-        ReportedVersion::last_of("4.0.11", Line(4, 0), 5)
+        let newest = ReportedVersion::last_of("4.0.11", Line(4, 0), 5);
+        ReportedVersion { has_own_tables_only: false, ..newest }
     }
 }
 
 impl ReportedVersion {
-    /// The first line with messages of its own but without behaviour of its own.
+    /// The first line whose messages and rules native sessions see if it is reported.
     const OWN_WORDS_SINCE: Line = Line(2, 2);
 
     /// The first line without versions 1 and 2 of the native protocol.
@@ -46,7 +52,14 @@ impl ReportedVersion {
 
     const fn last_of(release_version: &'static str, line: Line, native_protocol: u8) -> ReportedVersion {
         let release_version = Cow::Borrowed(release_version);
-        ReportedVersion { release_version, line, native_protocol, rpc_address: None, rpc_port: NATIVE_PORT }
+        ReportedVersion {
+            release_version,
+            line,
+            native_protocol,
+            rpc_address: None,
+            rpc_port: NATIVE_PORT,
+            has_own_tables_only: !line.is_before(ReportedVersion::OWN_WORDS_SINCE),
+        }
     }
 
     /// Returns the version reported over Thrift: the last release of the session's line.
@@ -54,7 +67,10 @@ impl ReportedVersion {
         match behaviour.release {
             release if release < Release::V2_0 => &V1_2,
             Release::V2_0 => &V2_0,
-            _ => &V2_1,
+            Release::V2_1 => &V2_1,
+            Release::V2_2 => &V2_2,
+            Release::V3_0 => &V3_0,
+            _ => &V3_11,
         }
     }
 
@@ -97,6 +113,7 @@ impl ReportedVersion {
             native_protocol,
             rpc_address: None,
             rpc_port: NATIVE_PORT,
+            has_own_tables_only: false,
         })
     }
 
@@ -168,12 +185,27 @@ impl ReportedVersion {
         self.line >= Line(3, 0)
     }
 
+    /// Returns the rules of native sessions: those of the reported release from 2.2 to 3.11, otherwise [`NEWEST`].
+    pub fn behaviour(&self) -> &'static Behaviour {
+        let has_own = (ReportedVersion::OWN_WORDS_SINCE..Line(4, 0)).contains(&self.line);
+        Behaviour::of(if has_own { self.release_of_settings() } else { NEWEST })
+    }
+
+    /// Returns whether the tables of other releases' schemas are there too, besides those that the release has. Over
+    /// Thrift, from 2.2 on only its own are.
+    pub fn has_tables_of_others(&self) -> bool {
+        !self.has_own_tables_only
+    }
+
     /// Returns the release whose default settings the tables of the schema show.
     pub fn release_of_settings(&self) -> Release {
         match self.line {
             line if line < Line(2, 0) => Release::V1_2,
             line if line < Line(2, 1) => Release::V2_0,
-            _ => Release::V2_1,
+            line if line < Line(2, 2) => Release::V2_1,
+            line if line < Line(3, 0) => Release::V2_2,
+            line if line < Line(3, 11) => Release::V3_0,
+            _ => Release::V3_11,
         }
     }
 
@@ -222,7 +254,8 @@ impl ReportedVersion {
     pub fn cql_version(&self) -> &'static str {
         match self.line {
             line if line >= Line(4, 0) => "3.4.5",
-            line if line >= Line(3, 0) => "3.4.4",
+            line if line >= Line(3, 11) => "3.4.4",
+            line if line >= Line(3, 0) => "3.4.0",
             line if line >= Line(2, 2) => "3.3.1",
             line if line >= Line(2, 1) => "3.2.1",
             line if line >= Line(2, 0) => "3.1.7",
@@ -250,6 +283,7 @@ mod tests {
             ("2.0.17", "3.1.7", 2),
             ("2.1.22", "3.2.1", 3),
             ("2.2.19", "3.3.1", 4),
+            ("3.0.29", "3.4.0", 4),
             ("3.11.17", "3.4.4", 4),
             ("4.0.11", "3.4.5", 5),
             ("4.0.0-beta4", "3.4.5", 5),
@@ -285,6 +319,19 @@ mod tests {
         assert_eq!(
             [Release::V0_7, Release::V1_2, Release::V2_0, Release::V2_1].map(reported),
             ["1.2.19", "1.2.19", "2.0.17", "2.1.22"]
+        );
+        assert_eq!(
+            [Release::V2_2, Release::V3_0, Release::V3_11].map(reported),
+            ["2.2.19", "3.0.29", "3.11.19"]
+        );
+    }
+
+    #[test]
+    fn native_sessions_have_the_rules_of_a_reported_release_from_2_2_to_3_11() {
+        let rules = |version: &str| ReportedVersion::new(version).unwrap().behaviour().release;
+        assert_eq!(
+            ["1.2.19", "2.1.22", "2.2.1", "3.0.5", "3.9.0", "3.11.17", "4.0.11"].map(rules),
+            [NEWEST, NEWEST, Release::V2_2, Release::V3_0, Release::V3_0, Release::V3_11, NEWEST]
         );
     }
 

@@ -5,7 +5,7 @@
 
 use super::FieldDefault::{self, Double, Int, Map, Text};
 use crate::compat::span::{Span, only, since};
-use crate::util::Release::{V0_7, V0_8, V1_0, V1_1, V1_2, V2_0};
+use crate::util::Release::{V0_7, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1, V2_2, V3_0};
 
 /// A field of CfDef and its value.
 pub(super) type SystemSetting = (&'static str, FieldDefault);
@@ -31,6 +31,8 @@ pub struct SystemFamily {
     pub key_validator: &'static str,
     /// The CQL name of its row keys.
     pub key_alias: Option<&'static str>,
+    /// The class of its values.
+    pub default_validator: &'static str,
     /// Names and validators of its columns.
     pub columns: &'static [(&'static str, &'static str)],
     /// Fields of CfDef that differ from the default, in groups.
@@ -65,6 +67,7 @@ const fn family(
         id,
         key_validator: "BytesType",
         key_alias: None,
+        default_validator: "BytesType",
         columns: &[],
         settings,
     }
@@ -84,6 +87,11 @@ const fn with_gc_grace(gc_grace_s: i32, family: SystemFamily) -> SystemFamily {
     SystemFamily { gc_grace_s, ..family }
 }
 
+/// A table whose rows have only names.
+const fn without_values(family: SystemFamily) -> SystemFamily {
+    SystemFamily { default_validator: "EmptyType", ..family }
+}
+
 /// A part of the schema of 1.1, whose rows are keyspaces.
 const fn of_keyspaces_1_1(
     columns: &'static [(&'static str, &'static str)],
@@ -97,6 +105,8 @@ const fn of_supers(family: SystemFamily) -> SystemFamily {
 }
 
 const TO_1_0: Span = Span::between(V0_7, V1_0);
+const TO_2_1: Span = Span::between(V2_0, V2_1);
+const TO_2_2: Span = Span::between(V2_0, V2_2);
 
 const CACHES: &[SystemSetting] = &[
     ("key_cache_size", Double(0.01)),
@@ -115,6 +125,9 @@ const BLOOM_FILTER: &[SystemSetting] = &[("bloom_filter_fp_chance", Double(0.01)
 const NEW_IN_2_0: &[SystemSetting] =
     &[("memtable_flush_period_in_ms", Int(3_600_000)), ("speculative_retry", Text("99.0PERCENTILE"))];
 
+const NEW_IN_3_0: &[SystemSetting] =
+    &[("memtable_flush_period_in_ms", Int(3_600_000)), ("speculative_retry", Text("99PERCENTILE"))];
+
 /// The settings of 0.7 to 1.0 (`CFMetaData.newSystemMetadata`).
 const OLD: &[&[SystemSetting]] = &[CACHES, MEMTABLE];
 /// The settings of hints in 0.7 to 1.0. The memtable of hints depends on the machine.
@@ -123,8 +136,10 @@ const OLD_HINTS: &[&[SystemSetting]] = &[CACHES, HINTS_MEMTABLE];
 const PLAIN: &[&[SystemSetting]] = &[NO_READ_REPAIR, &[("compression_options", Map(&[]))]];
 /// The settings of CQL tables in 1.2.
 const TABLE_1_2: &[&[SystemSetting]] = &[NO_READ_REPAIR, BLOOM_FILTER];
-/// The settings of CQL tables in 2.0 and 2.1.
+/// The settings of CQL tables in 2.0 to 2.2.
 const TABLE_2_0: &[&[SystemSetting]] = &[NO_READ_REPAIR, BLOOM_FILTER, NEW_IN_2_0];
+/// The settings of CQL tables in 3.0 and later.
+const TABLE_3_0: &[&[SystemSetting]] = &[NO_READ_REPAIR, BLOOM_FILTER, NEW_IN_3_0];
 const HINTS_1_2: &[&[SystemSetting]] = &[
     NO_READ_REPAIR,
     BLOOM_FILTER,
@@ -141,16 +156,29 @@ const HINTS_2_0: &[&[SystemSetting]] = &[
     &[("compaction_strategy_options", Map(&[("enabled", "false")]))],
 ];
 
+const HINTS_3_0: &[&[SystemSetting]] = &[
+    NO_READ_REPAIR,
+    BLOOM_FILTER,
+    NEW_IN_3_0,
+    &[(
+        "compaction_strategy_options",
+        Map(&[("enabled", "false"), ("max_threshold", "32"), ("min_threshold", "4")]),
+    )],
+];
+
 const STATUS: FamilyDescription = described("BytesType", "persistent metadata for the local node");
 const HINTS: FamilyDescription = described("BytesType", "hinted handoff data");
 const MIGRATIONS: FamilyDescription = described("TimeUUIDType", "individual schema mutations");
 const SCHEMA: FamilyDescription = described("UTF8Type", "current state of the schema");
 const INDEXES: FamilyDescription = described("UTF8Type", "indexes that have been completed");
+const INDEXES_2_2: FamilyDescription = described("UTF8Type", "built column indexes");
 const NODE_IDS: FamilyDescription = described("TimeUUIDType", "nodeId and their metadata");
 const COUNTER_IDS: FamilyDescription = described("TimeUUIDType", "counter node IDs");
 const VERSIONS: FamilyDescription = described("UTF8Type", "server version information");
 const HINTS_TABLE: FamilyDescription =
     described("CompositeType(TimeUUIDType,Int32Type)", "hints awaiting delivery");
+const HINTS_TABLE_3_0: FamilyDescription =
+    described("CompositeType(TimeUUIDType,Int32Type)", "*DEPRECATED* hints awaiting delivery");
 const SCHEMA_KEYSPACES: FamilyDescription = described("UTF8Type", "keyspace definitions");
 const KEYSPACES_1_1: FamilyDescription = described("AsciiType", "Keyspace definitions");
 const FAMILIES_1_1: FamilyDescription =
@@ -185,7 +213,14 @@ pub static SYSTEM_COLUMN_FAMILIES: &[SystemFamily] = &[
     family("IndexInfo", 5, TO_1_0, INDEXES, OLD),
     family("IndexInfo", 5, only(V1_1), INDEXES, PLAIN),
     keyed("table_name", "UTF8Type", &[], family("IndexInfo", 5, only(V1_2), INDEXES, TABLE_1_2)),
-    keyed("table_name", "UTF8Type", &[], family("IndexInfo", 5, since(V2_0), INDEXES, TABLE_2_0)),
+    keyed("table_name", "UTF8Type", &[], family("IndexInfo", 5, TO_2_1, INDEXES, TABLE_2_0)),
+    keyed("table_name", "UTF8Type", &[], family("IndexInfo", 5, only(V2_2), INDEXES_2_2, TABLE_2_0)),
+    without_values(keyed(
+        "table_name",
+        "UTF8Type",
+        &[],
+        family("IndexInfo", 5, since(V3_0), INDEXES_2_2, TABLE_3_0),
+    )),
     family("NodeIdInfo", 6, Span::between(V0_8, V1_0), NODE_IDS, OLD),
     family("NodeIdInfo", 6, only(V1_1), NODE_IDS, PLAIN),
     keyed("key", "UTF8Type", &[], family("NodeIdInfo", 6, only(V1_2), COUNTER_IDS, TABLE_1_2)),
@@ -203,10 +238,11 @@ pub static SYSTEM_COLUMN_FAMILIES: &[SystemFamily] = &[
         "keyspace_name",
         "UTF8Type",
         KEYSPACE,
-        with_gc_grace(604_800, family("schema_keyspaces", 8, since(V2_0), SCHEMA_KEYSPACES, TABLE_2_0)),
+        with_gc_grace(604_800, family("schema_keyspaces", 8, TO_2_2, SCHEMA_KEYSPACES, TABLE_2_0)),
     ),
     of_keyspaces_1_1(&[], family("schema_columnfamilies", 9, only(V1_1), FAMILIES_1_1, PLAIN)),
     of_keyspaces_1_1(&[], family("schema_columns", 10, only(V1_1), COLUMNS_1_1, PLAIN)),
     keyed("target_id", "UUIDType", &[], family("hints", 0, only(V1_2), HINTS_TABLE, HINTS_1_2)),
-    keyed("target_id", "UUIDType", &[], family("hints", 0, since(V2_0), HINTS_TABLE, HINTS_2_0)),
+    keyed("target_id", "UUIDType", &[], family("hints", 0, TO_2_2, HINTS_TABLE, HINTS_2_0)),
+    keyed("target_id", "UUIDType", &[], family("hints", 0, since(V3_0), HINTS_TABLE_3_0, HINTS_3_0)),
 ];

@@ -1,8 +1,8 @@
 //! Rules of CQL 3 statements.
 
 use super::rules;
-use crate::compat::span::{Eras, Span, before, since};
-use crate::util::Release::{V0_3, V2_0, V2_1};
+use crate::compat::span::{Eras, before, since};
+use crate::util::Release::{V0_3, V2_0, V2_1, V2_2, V3_0};
 
 rules! {
     /// Rules of CQL 3 statements.
@@ -77,7 +77,13 @@ rules! {
         compact_keys_have_no_index: bool = since(V2_0);
         /// Dates are printed with hours and minutes (2.0 and later, `TimestampSerializer`); before, with seconds.
         dates_are_shown_to_the_minute: bool = since(V2_0);
-        /// LIST PERMISSIONS has a column with the role. Only 2.2 and later have it, so no release here does.
-        permissions_name_roles: bool = Span::NEVER;
+        /// LIST PERMISSIONS has a column with the role (2.2 and later).
+        permissions_name_roles: bool = since(V2_2);
+        /// A result column of a function has its keyspace and lower case, such as `system.dateof(a)` (2.2 and later). Before,
+        /// it has the words of the statement.
+        functions_have_full_names: bool = since(V2_2);
+        /// Over Thrift, the lengths in a collection have 16 bits (to 2.2). Later they have 32, as in version 3 of the native
+        /// protocol (`QueryOptions.fromThrift`).
+        thrift_collections_are_short: bool = before(V3_0);
     }
 }

@@ -16,7 +16,7 @@ pub use cells::{CellRules, SuperCount, TimestampOrder, ValueTie};
 pub use cql::CqlRules;
 pub use logins::LoginRules;
 pub use reads::{CountBy, ReadRules};
-pub use schema::{ColumnOrder, KeyAlias, SchemaRules};
+pub use schema::{ColumnOrder, KeyAlias, OwnKeyspace, SchemaRules};
 pub use where_clause::WhereRules;
 pub use wire::WireRules;
 pub use writes::WriteRules;

@@ -2,7 +2,7 @@
 
 use super::rules;
 use crate::compat::span::{Eras, Span, before, only, since};
-use crate::util::Release::{V0_3, V0_4, V0_5, V0_6, V0_7, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1};
+use crate::util::Release::{V0_3, V0_4, V0_5, V0_6, V0_7, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1, V2_2, V3_0};
 
 /// The ways in which get_count counts a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,9 +42,8 @@ rules! {
         refuses_reads_at_all: bool = before(V0_6);
         /// Reads at ANY, which 0.6 introduced, are refused (0.6 and later).
         refuses_reads_at_any: bool = since(V0_6);
-        /// Reads at EACH_QUORUM are refused (1.1 and later, `ThriftValidation`, then
-        /// `ConsistencyLevel.validateForRead`).
-        refuses_reads_at_each_quorum: bool = since(V1_1);
+        /// Reads at EACH_QUORUM are refused (1.1 to 2.2, `ThriftValidation`, then `ConsistencyLevel.validateForRead`).
+        refuses_reads_at_each_quorum: bool = Span::between(V1_1, V2_2);
         /// LOCAL_QUORUM and EACH_QUORUM require a keyspace whose strategy has data centres (to 1.1,
         /// `ThriftValidation.validateConsistencyLevel`).
         data_centre_levels_need_strategy: bool = before(V1_2);
@@ -71,14 +70,26 @@ rules! {
         /// get_paged_slice applies its start column only to the row of its start key (2.0 and later); before, to the
         /// first row that it reads, whatever its key.
         page_start_is_of_named_row: bool = since(V2_0);
-        /// An index expression requires a non-empty name of a column of a Standard column family. Otherwise 2.1 fails
-        /// with an internal error, because it cannot build a cell name.
-        condition_needs_plain_name: bool = since(V2_1);
+        /// The count of get_paged_slice is of rows, each with all of its columns (3.0 and later); before, it is of columns.
+        page_count_is_of_rows: bool = since(V3_0);
+        /// An index expression requires a non-empty name of a column of a Standard column family. Otherwise 2.1 and 2.2 fail
+        /// with an internal error, because they cannot build a cell name.
+        condition_needs_plain_name: bool = Span::between(V2_1, V2_2);
+        /// Rows without columns in the slice are left out of the result of index expressions (3.0 and later).
+        conditions_skip_empty_rows: bool = since(V3_0);
+        /// An index clause with a negative count returns no rows (3.0 and later). Before, it is an internal error.
+        index_count_may_be_negative: bool = since(V3_0);
+        /// A reversed slice of get_multi_slice must have two different bounds: an open one counts as the other end (3.0 and
+        /// later, `LegacyLayout.decodeSliceBound`).
+        reversed_slices_need_bounds: bool = since(V3_0);
         /// Index expressions on columns without an index are applied to all columns of a row (2.0 and later); 1.1 and
         /// 1.2 apply them only to the columns that the predicate names.
         conditions_see_all_columns: bool = since(V2_0);
-        /// The columns of a reversed slice are returned in ascending order in the result of index expressions (2.1).
-        conditions_turn_reversed_slices: bool = since(V2_1);
+        /// The columns of a reversed slice are returned in ascending order in the result of index expressions (2.1, 2.2).
+        conditions_turn_reversed_slices: bool = Span::between(V2_1, V2_2);
+        /// In a reversed slice of a Standard column family with column definitions, the defined columns come in ascending
+        /// order (3.0 and later, `ThriftResultsMerger`).
+        defined_columns_ascend: bool = since(V3_0);
         /// Column names of a CQL table are checked against its definition (2.0 and later).
         names_are_checked_by_table: bool = since(V2_0);
         /// Deletions with invalid names are compared with stored names as in 0.6: TimeUUIDs by their times first, and a

@@ -2,7 +2,7 @@
 
 use super::rules;
 use crate::compat::span::{Eras, Span, before, only, since};
-use crate::util::Release::{V0_3, V0_4, V0_6, V0_7, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1};
+use crate::util::Release::{V0_3, V0_4, V0_6, V0_7, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1, V2_2, V3_0};
 
 /// The orders of a column family's columns in the result of describe_keyspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,20 @@ pub struct KeyAlias {
     /// Whether it is shown only for a key of one column whose type is defined.
     pub needs_plain_key: bool,
 }
+
+/// A keyspace of the server besides `system`, whose tables Thrift clients do not see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnKeyspace {
+    /// Its name.
+    pub name: &'static str,
+    /// The factor of SimpleStrategy; `None` for LocalStrategy, whose data no other node has.
+    pub replication_factor: Option<&'static str>,
+}
+
+const TRACES: OwnKeyspace = OwnKeyspace { name: "system_traces", replication_factor: Some("2") };
+const AUTH: OwnKeyspace = OwnKeyspace { name: "system_auth", replication_factor: Some("1") };
+const DISTRIBUTED: OwnKeyspace = OwnKeyspace { name: "system_distributed", replication_factor: Some("3") };
+const SCHEMA: OwnKeyspace = OwnKeyspace { name: "system_schema", replication_factor: None };
 
 rules! {
     /// Rules of schema changes and of the calls that describe the schema.
@@ -59,8 +73,13 @@ rules! {
         versions_are_times: bool = before(V1_1);
         /// The keyspace `system` has a replication factor among its options (0.8 and 1.0).
         system_has_factor: bool = Span::between(V0_8, V1_0);
-        /// describe_keyspaces lists the keyspace system_traces without its tables (1.2 and later).
-        shows_traces: bool = since(V1_2);
+        /// The keyspaces that describe_keyspaces lists without their tables.
+        own_keyspaces: &'static [OwnKeyspace] = Eras([
+            (V0_3, &[] as &[OwnKeyspace]),
+            (V1_2, &[TRACES]),
+            (V2_2, &[TRACES, AUTH, DISTRIBUTED]),
+            (V3_0, &[TRACES, AUTH, DISTRIBUTED, SCHEMA]),
+        ]);
         /// Index names must be unique only within their column family (0.7, `ThriftValidation.validateCfDef`).
         index_names_are_of_one_family: bool = before(V0_8);
         /// An index without a name gets a default name (0.8 and later, `CFMetaData.addDefaultIndexNames`).
@@ -83,6 +102,17 @@ rules! {
         speculative_retry_is_read: bool = since(V2_0);
         /// min_index_interval and max_index_interval replace index_interval, which older clients set (2.1).
         index_interval_has_bounds: bool = since(V2_1);
+        /// The schema stores types of CQL (3.0 and later). So DateType in a definition becomes TimestampType, in which dates
+        /// before 1970 sort first, and a subcomparator becomes the key of a map, which is never reversed. Both stay as they
+        /// are in a composite.
+        types_are_of_cql: bool = since(V3_0);
+        /// The type of a column family may have upper and lower case, such as `super` (3.0 and later).
+        family_types_ignore_case: bool = since(V3_0);
+        /// Thresholds of 0 disable compaction (to 2.2); later they are refused.
+        thresholds_disable_compaction: bool = before(V3_0);
+        /// A Super column family has the columns of its CQL table: the map of a super column's columns, and `value` (3.0 and
+        /// later).
+        supers_show_columns: bool = since(V3_0);
         /// describe_keyspace shows CQL tables without a clustering column (1.2), because it does not distinguish them
         /// from compact ones. It does not show tables with a regular column.
         lists_tables_without_clustering: bool = before(V2_0);

@@ -2,18 +2,16 @@
 
 use super::rules;
 use crate::compat::Line;
-use crate::compat::span::{Span, before, only};
-use crate::util::Release::{V2_0, V2_1};
+use crate::compat::span::{Span, before, only, since};
+use crate::util::Release::{V2_0, V2_1, V2_2, V3_0};
 
-/// The line with `StatementRestrictions`, which analyzes a WHERE clause in another order than `SelectStatement` before.
-const V2_2: Line = Line(2, 2);
-const BEFORE_2_2: Span = Span::lines(Line(0, 0), V2_2);
-const SINCE_2_2: Span = Span::since_line(V2_2);
-const V3_0: Line = Line(3, 0);
+/// The releases with `StatementRestrictions`, which analyzes a WHERE clause in another order than `SelectStatement` before.
+const SINCE_2_2: Span = since(V2_2);
+const BEFORE_2_2: Span = before(V2_2);
 
 rules! {
     /// Rules of WHERE and ORDER BY in a SELECT, and from 3.0 on in an UPDATE or DELETE. They depend on the line whose words a
-    /// session has, so lines after 2.1 have rules too.
+    /// session has, which may be one without a release here, such as 3.9 or 4.0.
     #[derive(Copy)]
     pub struct WhereRules {
         /// A relation is analyzed with its value, and then merged with the restriction that its columns already have, which
@@ -30,15 +28,15 @@ rules! {
         /// An inequality on a column of the partition key is refused before its value is analyzed (2.2 to 3.9,
         /// `SingleColumnRelation.toReceivers`); before, it is refused when all relations are known; later, rows may be filtered
         /// by it (CASSANDRA-11031).
-        refuses_key_slices_first: bool = Span::lines(V2_2, Line(3, 10));
+        refuses_key_slices_first: bool = Span::lines(Line::of(V2_2), Line(3, 10));
         /// An IN with one value is an equality (1.2, `SelectStatement.RawStatement.prepare`).
         in_of_one_is_equality: bool = before(V2_0);
         /// An IN with one value outside of the primary key is an equality (to 2.1, `SelectStatement`).
         in_of_one_value_is_equality: bool = BEFORE_2_2;
         /// An IN with one value is an equality that an index can find (3.0 and later, `Relation.toRestriction`).
-        in_of_one_uses_index: bool = Span::since_line(V3_0);
+        in_of_one_uses_index: bool = since(V3_0);
         /// A relation on an alias of the selection has a message of its own (before 3.0, `Relation.toColumnDefinition`).
-        knows_aliases: bool = Span::lines(Line(0, 0), V3_0);
+        knows_aliases: bool = before(V3_0);
         /// `token(a, b) > x` is analyzed as a relation on each of the columns (2.1, `SelectStatement.updateRestriction`).
         splits_token_relations: bool = only(V2_1);
         /// Inequalities of several columns must start at the same column (2.1; from 2.2 on, merging requires that). 2.0 reads

@@ -2,7 +2,7 @@
 
 use super::rules;
 use crate::compat::span::{before, only, since};
-use crate::util::Release::{V0_6, V0_7, V0_8, V1_0, V1_1};
+use crate::util::Release::{V0_6, V0_7, V0_8, V1_0, V1_1, V2_2};
 
 rules! {
     /// The fields that the structs of a release have, and those that may be missing.
@@ -38,5 +38,8 @@ rules! {
         cql_result_has_types: bool = since(V1_0);
         /// set_cql_version may choose CQL 3 for the calls of CQL 2, because 1.1 has no other calls for CQL 3 (1.1).
         cql3_by_calls_of_cql2: bool = only(V1_1);
+        /// The calls of CQL 2 run statements (to 2.1). Later they are refused, and set_cql_version has no effect
+        /// (`CassandraServer` of 2.2).
+        has_cql2: bool = before(V2_2);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::rules;
 use crate::compat::span::{Span, before, since};
-use crate::util::Release::{V0_4, V0_5, V0_7, V0_8, V2_0, V2_1};
+use crate::util::Release::{V0_4, V0_5, V0_7, V0_8, V2_0, V2_1, V2_2, V3_0, V3_11};
 
 rules! {
     /// Rules of writes.
@@ -28,6 +28,13 @@ rules! {
         batch_deletion_is_checked: bool = since(V0_7);
         /// A deletion may have a slice range (2.0 and later).
         deletes_slices: bool = since(V2_0);
+        /// Such a deletion may be in a super column (2.0 to 2.2). Later the columns of a super column are a map, which has no
+        /// ranges.
+        deletes_slices_of_supers: bool = Span::between(V2_0, V2_2);
+        /// A time to live of 0 is none, whatever the column family's default (3.11, CASSANDRA-11207).
+        ttl_may_be_zero: bool = since(V3_11);
+        /// The updates of cas keep their time to live (3.0 and later); before, they do not expire.
+        conditional_updates_expire: bool = since(V3_0);
         /// remove of a column in a Super column family must specify the super column (0.7 and later).
         removal_names_super: bool = since(V0_7);
         /// A time to live whose second of expiry does not fit into 31 bits is refused (2.1, CASSANDRA-14092).

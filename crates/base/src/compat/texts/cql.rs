@@ -145,6 +145,12 @@ texts! {
         V2_2: "Invalid null value in condition for column {column}"
     }
 
+    /// Null for a clustering column in the WHERE of a change (`ModificationStatement`, later `SingleColumnRestriction`).
+    null_in_clustering(column: &str) {
+        "Invalid null value for clustering key part {column}";
+        V2_2: "Invalid null value in condition for column {column}"
+    }
+
     /// A condition on several columns, one of which is not a clustering column (`MultiColumnRelation`).
     not_clustering(name: &str) {
         "Multi-column relations can only be applied to clustering columns: {name}";
@@ -162,6 +168,12 @@ texts! {
         "Invalid empty value for clustering column of COMPACT TABLE";
         V2_1: "Missing PRIMARY KEY part {column}";
         V3_0: "Invalid empty or null value for column {column}"
+    }
+
+    /// A call of CQL 2 (`CassandraServer` of 2.2 and later).
+    cql2_removed() {
+        "CQL2 has been removed in Cassandra 2.2. Please use CQL3 instead";
+        V3_0: "CQL2 has been removed in Cassandra 3.0. Please use CQL3 instead"
     }
 
     /// A batch with USING TTL (`BatchStatement`).

@@ -103,15 +103,41 @@ texts! {
         V2_2: "unconfigured table {name}"
     }
 
+    /// A call names a column family with the empty name (`ThriftValidation.validateColumnFamily`).
+    empty_table_name() {
+        "non-empty columnfamily is required";
+        V2_2: "non-empty table is required"
+    }
+
+    /// A column family to create already exists (`AlreadyExistsException`).
+    existing_table(name: &str, keyspace: &str) {
+        "Cannot add already existing column family \"{name}\" to keyspace \"{keyspace}\"";
+        V2_2: "Cannot add already existing table \"{name}\" to keyspace \"{keyspace}\""
+    }
+
+    /// update_keyspace with column families (`CassandraServer.system_update_keyspace`).
+    tables_in_keyspace_update() {
+        "Keyspace update must not contain any column family definitions.";
+        V2_2: "Keyspace update must not contain any table definitions."
+    }
+
+    /// CREATE TABLE with a name that files cannot have (`CFPropDefs`, later `CreateTableStatement`).
+    invalid_table_name(name: &str) {
+        "\"{name}\" is not a valid column family name (must be alphanumeric character only: [0-9A-Za-z]+)";
+        V2_2: "\"{name}\" is not a valid table name (must be alphanumeric character or underscore only: [a-zA-Z_0-9]+)"
+    }
+
     /// An undefined column family is to be dropped (`CassandraServer.system_drop_column_family`).
     unknown_table_to_drop(name: &str) {
         "CF is not defined in that keyspace.";
-        V0_8: "unconfigured columnfamily {name}"
+        V0_8: "unconfigured columnfamily {name}";
+        V2_2: "unconfigured table {name}"
     }
 
     /// A column family is to be created in an undefined keyspace (`MigrationManager`).
     table_without_keyspace(keyspace: &str, name: &str) {
-        "Cannot add column family '{name}' to non existing keyspace '{keyspace}'."
+        "Cannot add column family '{name}' to non existing keyspace '{keyspace}'.";
+        V2_2: "Cannot add table '{name}' to non existing keyspace '{keyspace}'."
     }
 
     /// A comparator is changed to an incompatible one (`CFMetaData.apply`).

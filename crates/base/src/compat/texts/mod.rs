@@ -36,11 +36,10 @@ const V1_1: Line = Line::of(Release::V1_1);
 const V1_2: Line = Line::of(Release::V1_2);
 const V2_0: Line = Line::of(Release::V2_0);
 const V2_1: Line = Line::of(Release::V2_1);
-/// The first line with messages of its own but without behaviour of its own. Drivers see these messages if the server
-/// reports 2.2 or later.
-const V2_2: Line = Line(2, 2);
-const V3_0: Line = Line(3, 0);
+const V2_2: Line = Line::of(Release::V2_2);
+const V3_0: Line = Line::of(Release::V3_0);
 const V3_10: Line = Line(3, 10);
+const V3_11: Line = Line::of(Release::V3_11);
 
 /// Returns the last of the eras, given in order, that does not begin after a line; `None` if all do.
 fn era_of(line: Line, eras: &[Line]) -> Option<Line> {

@@ -44,11 +44,12 @@ pub(super) fn state<'a>(call: &'a Call<'_>, keyspace: Option<&'a str>) -> QueryS
     }
 }
 
-fn options(consistency: ConsistencyLevel, values: Vec<Bytes>) -> QueryOptions {
+fn options(call: &Call<'_>, consistency: ConsistencyLevel, values: Vec<Bytes>) -> QueryOptions {
+    let is_short = call.behaviour.cql.thrift_collections_are_short;
     QueryOptions {
         consistency,
         values: values.into_iter().map(BoundValue::Value).collect(),
-        collection_form: CollectionForm::Short,
+        collection_form: if is_short { CollectionForm::Short } else { CollectionForm::Long },
         ..QueryOptions::default()
     }
 }
@@ -63,7 +64,8 @@ fn answer(mut call: Call<'_>, outcome: &Outcome) {
     if let Outcome::Keyspace(keyspace) = outcome {
         call.session.keyspace = Some(Bytes::copy_from_slice(keyspace.as_bytes()));
     }
-    write_outcome(&mut call.writer(), outcome);
+    let behaviour = call.behaviour;
+    write_outcome(&mut call.writer(), outcome, behaviour);
 }
 
 pub(super) async fn execute(call: Call<'_>) -> Result<(), Failure> {
@@ -76,7 +78,7 @@ pub(super) async fn execute(call: Call<'_>) -> Result<(), Failure> {
 pub(super) async fn execute_at(call: Call<'_>, consistency: ConsistencyLevel) -> Result<(), Failure> {
     let text = call.args.query_text()?;
     let keyspace = keyspace_of(&call);
-    let options = options(consistency, Vec::new());
+    let options = options(&call, consistency, Vec::new());
     let outcome = {
         let state = state(&call, keyspace.as_deref());
         match call.database.remote_cql() {
@@ -136,7 +138,7 @@ pub(super) async fn execute_prepared_at(
     let keyspace = keyspace_of(&call);
     let outcome = {
         let state = state(&call, keyspace.as_deref());
-        let options = options(consistency, values);
+        let options = options(&call, consistency, values);
         match call.database.remote_cql() {
             Some(remote) => {
                 let prepared = call.statements.remote.get(id)?;

@@ -11,6 +11,7 @@ use crate::thrift::types;
 use ::cql::cql2;
 use ::cql::cql2::Cql2Outcome;
 use base::compat::features::ConsistencyLevel;
+use base::compat::texts;
 use db::Database;
 
 /// The error for clients of CQL 2 if the store is a cluster.
@@ -23,8 +24,11 @@ fn means_cql3(call: &Call<'_>) -> bool {
     call.behaviour.wire.cql3_by_calls_of_cql2 && call.session.cql_major() == Some(3)
 }
 
-/// Checks that the session can run CQL 2, which clusters do not support.
+/// Checks that the session can run CQL 2, which clusters and later releases do not support.
 fn check_cql2(call: &Call<'_>) -> Result<(), Failure> {
+    if !call.behaviour.wire.has_cql2 {
+        return Err(db::Error::invalid(texts::cql2_removed(call.behaviour)).into());
+    }
     check_version(call, 2)?;
     check_has_cql2(call.database)
 }

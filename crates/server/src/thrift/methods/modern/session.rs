@@ -32,6 +32,9 @@ pub(super) async fn set_keyspace(call: Call<'_>) -> Result<(), Failure> {
 
 pub(super) async fn set_cql_version(call: Call<'_>) -> Result<(), Failure> {
     let version = call.args.bytes(1)?;
+    if !call.behaviour.wire.has_cql2 {
+        return Ok(());
+    }
     let version = String::from_utf8_lossy(&version).into_owned();
     let version = db::cql_version(&version, call.behaviour.release)?;
     if version.starts_with('2') {
