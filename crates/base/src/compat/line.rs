@@ -32,6 +32,12 @@ impl Line {
         }
     }
 
+    /// Reads a line as it is written: `2.1`. `None` if the text is not two numbers.
+    pub fn read(text: &str) -> Option<Line> {
+        let (major, minor) = text.split_once('.')?;
+        Some(Line(major.parse().ok()?, minor.parse().ok()?))
+    }
+
     /// Returns whether this line was released before another. `<` does the same, but not in constants.
     pub const fn is_before(self, other: Line) -> bool {
         self.0 < other.0 || self.0 == other.0 && self.1 < other.1

@@ -38,15 +38,11 @@ impl SystemDefinition {
 
 /// Reads lines of releases: `any`, `none`, `from 2.1`, or `2.0 until 3.0`, which is without 3.0.
 fn span(text: &str) -> Option<Span> {
-    let line = |text: &str| {
-        let (major, minor) = text.split_once('.')?;
-        Some(Line(major.parse().ok()?, minor.parse().ok()?))
-    };
     match (text, text.strip_prefix("from "), text.split_once(" until ")) {
         ("any", ..) => Some(Span::ALWAYS),
         ("none", ..) => Some(Span::NEVER),
-        (_, Some(first), _) => Some(Span::since_line(line(first)?)),
-        (_, _, Some((first, end))) => Some(Span::lines(line(first)?, line(end)?)),
+        (_, Some(first), _) => Some(Span::since_line(Line::read(first)?)),
+        (_, _, Some((first, end))) => Some(Span::lines(Line::read(first)?, Line::read(end)?)),
         _ => None,
     }
 }
