@@ -39,9 +39,10 @@ pub(super) async fn examples(state: &AdminState, visitor: &Visitor, form: &AskFo
         let table = TableDef::of(cf, NEWEST);
         let asker = Asker { types: state.database.types(), cf, table: Some(&table), may_change: false };
         let key = first_key(state, cf).await.filter(|key| (1..=KEY_BYTES_MAX).contains(&key.len()));
-        match form.is_thrift() {
-            true => of_calls(cf, key.map(|key| asker.typed_key(&key)), &mut found),
-            false => of_statements(&asker, &table, key, form, &mut found),
+        if form.is_thrift() {
+            of_calls(cf, key.map(|key| asker.typed_key(&key)), &mut found);
+        } else {
+            of_statements(&asker, &table, key, form, &mut found);
         }
     }
     found
