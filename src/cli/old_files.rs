@@ -31,7 +31,7 @@ pub(super) struct OldFilesArgs {
     /// Read this snapshot of each column family instead of its present files, and no commit logs. The schema is the present
     /// one [default: snapshots are not read]
     #[arg(long, value_name = "NAME")]
-    snapshot: Option<String>,
+    pub(super) snapshot: Option<String>,
     /// Report damage and go on, instead of ending there
     #[arg(long)]
     pub(super) skip_damaged: bool,

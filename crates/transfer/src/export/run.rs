@@ -26,6 +26,8 @@ pub struct Exported {
     pub left_out: Vec<LeftOutTable>,
     /// The lost data.
     pub losses: Losses,
+    /// The number of reports of lost data of the tables that earlier runs have written.
+    pub earlier_losses: u64,
 }
 
 /// Writes the selected tables of a source into a directory, which is new, empty, or has an unfinished export of the same
@@ -45,7 +47,12 @@ pub async fn export(
     let mut manifest = Manifest::open(directory, source, options)?;
     manifest.record.definitions = definitions(&selected)?;
     let families: Vec<Arc<CfDef>> = selected.into_iter().flat_map(|selected| selected.families).collect();
-    let mut run = ExportRun { source, directory, options, manifest, exported: known };
+    let mut exported = known;
+    exported.left_out.extend(manifest.record.left_out.iter().cloned());
+    exported.earlier_losses =
+        manifest.record.tables.iter().fold(0, |sum: u64, table| sum.saturating_add(table.losses));
+    let earlier_lost = manifest.record.lost.clone();
+    let mut run = ExportRun { source, directory, options, manifest, exported, earlier_lost };
     run.record()?;
     if options.all_cells && !source.has_tombstones() {
         report_line!("{} only returns live columns: no tombstones are written", source.name());
@@ -78,6 +85,8 @@ struct ExportRun<'a> {
     options: &'a ExportOptions,
     manifest: ResumeFile<Manifest>,
     exported: Exported,
+    /// What earlier runs could not read.
+    earlier_lost: Vec<String>,
 }
 
 impl ExportRun<'_> {
@@ -122,6 +131,7 @@ impl ExportRun<'_> {
         notes.extend(changed);
         notes.extend(losses.first().iter().map(|lost| lost.what.clone()));
         notes.extend(is_cut.then(|| "there are more lines: --limit".to_owned()));
+        let lost = losses.count() - losses.harmless();
         self.exported.losses.append(losses);
         self.manifest.record.tables.push(WrittenTable {
             keyspace: cf.keyspace.clone(),
@@ -132,6 +142,7 @@ impl ExportRun<'_> {
             rows,
             bytes,
             columns: written_columns(&shape),
+            losses: lost,
             notes,
         });
         self.record()
@@ -151,7 +162,10 @@ impl ExportRun<'_> {
     fn record(&mut self) -> Result<(), ImportError> {
         let record = &mut self.manifest.record;
         record.left_out.clone_from(&self.exported.left_out);
-        record.lost = self.exported.losses.first().iter().map(|lost| lost.what.clone()).collect();
+        let lost: Vec<&String> = self.exported.losses.first().iter().map(|lost| &lost.what).collect();
+        // Damage of commit logs is found in each run.
+        let earlier = self.earlier_lost.iter().filter(|what| !lost.contains(what));
+        record.lost = earlier.chain(lost.iter().copied()).cloned().collect();
         let written = self.manifest.write();
         let shown = self.directory.display().to_string();
         written.map_err(|error| TransferError::named(&shown, error).into())
