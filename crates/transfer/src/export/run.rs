@@ -57,6 +57,12 @@ pub async fn export(
     if options.all_cells && !source.has_tombstones() {
         report_line!("{} only returns live columns: no tombstones are written", source.name());
     }
+    if options.as_of_s.is_some() && !source.has_tombstones() {
+        report_line!(
+            "{} only returns live columns: those that have expired by now are missing",
+            source.name()
+        );
+    }
     for (number, cf) in families.iter().enumerate() {
         let title = format!("{}.{} ({} of {})", cf.keyspace, cf.name, number + 1, families.len());
         run.table(cf, title).await?;
@@ -105,6 +111,12 @@ impl ExportRun<'_> {
             return self.record();
         }
         let file_name = format!("{name}.{}", self.options.format.extension());
+        // The definitions of another server can have any names.
+        if file_name.contains(['/', '\\', '\0']) {
+            let why = "a file cannot have its name".to_owned();
+            self.exported.left_out.push(LeftOutTable { table: name, why, is_selected_so: false });
+            return self.record();
+        }
         let maker = MakerOptions {
             types: self.options.types.clone(),
             now_s: self.options.now_s,
