@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+use super::export_source::ReadTable;
 use super::manifest::{LeftOutTable, Manifest, WrittenTable, written_columns};
 use super::record_maker::MakerOptions;
 use super::table_file::{FinishedFile, TableFile};
@@ -126,21 +127,23 @@ impl ExportRun<'_> {
         let path = self.directory.join(&file_name);
         let file = Arc::new(TableFile::create(&path, &shape, self.options, maker)?);
         let mut notes = Vec::new();
-        let (rows, losses) = match self.source.read(cf, &file, title, self.options).await {
-            Ok(read) => (read.tally.rows, read.losses),
+        let read = match self.source.read(cf, &file, title, self.options).await {
+            Ok(read) => read,
             Err(error @ (ImportError::Target(_) | ImportError::Interrupted(_))) => return Err(error),
             Err(error) if self.options.skips_damage => {
                 let why = error.without_advice();
                 notes.push(format!("the file is not whole: {why}"));
                 let why = format!("it is not whole: {why}");
                 self.exported.left_out.push(LeftOutTable { table: name.clone(), why, is_selected_so: false });
-                (0, Losses::default())
+                ReadTable::default()
             }
             Err(error) => return Err(error),
         };
+        let ReadTable { tally, losses, notes: remarks } = read;
         self.check_interruption(&name)?;
         let FinishedFile { lines, bytes, notes: changed, is_cut } = file.finish()?;
         notes.extend(changed);
+        notes.extend(remarks);
         notes.extend(losses.first().iter().map(|lost| lost.what.clone()));
         notes.extend(is_cut.then(|| "there are more lines: --limit".to_owned()));
         let lost = losses.count() - losses.harmless();
@@ -151,7 +154,7 @@ impl ExportRun<'_> {
             file: file_name,
             line: shape.line.name().to_owned(),
             lines,
-            rows,
+            rows: tally.rows,
             bytes,
             columns: written_columns(&shape),
             losses: lost,
