@@ -92,7 +92,7 @@ struct ExportRun<'a> {
     options: &'a ExportOptions,
     manifest: ResumeFile<Manifest>,
     exported: Exported,
-    /// What earlier runs could not read.
+    /// The damage that earlier runs have reported.
     earlier_lost: Vec<String>,
 }
 
