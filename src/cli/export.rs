@@ -85,6 +85,8 @@ impl ExportArgs {
             limit: self.limit,
             all_cells: self.cells,
             now_s: self.as_of.map_or_else(|| clock.now_s(), AsOf::second),
+            as_of_s: self.as_of.map(AsOf::second),
+            snapshot: self.files.snapshot.clone(),
             types: types.clone(),
             skips_damage: self.files.skip_damaged,
             interruption: stop_at_signals()?,

@@ -54,7 +54,7 @@ pub(super) fn report_exported(exported: &Exported, to: &Path, options: &ExportOp
         report_line!("damaged: {}", lost.what);
     }
     exported.left_out.iter().for_each(|table| report_line!("left out: {}: {}", table.table, table.why));
-    let lost = exported.losses.count() - exported.losses.harmless();
+    let lost = exported.losses.count() - exported.losses.harmless() + exported.earlier_losses;
     let missing = exported.left_out.iter().filter(|table| !table.is_selected_so).count();
     match (lost, missing as u64) {
         (0, 0) => Ok(()),

@@ -24,9 +24,8 @@ pub(super) fn import_json(args: &ImportArgs, directory: &Path, types: &Types) ->
         (args.verify || args.verify_only, "--verify"),
         (args.as_of.is_some(), "--as-of"),
         (args.progress_file.is_some(), "--progress-file"),
-        (!args.files.schema.is_empty(), "--schema"),
-        (args.files.skip_damaged, "--skip-damaged"),
     ];
+    args.files.check_no_files(&"an export in JSON")?;
     if let Some((_, option)) = of_files.iter().find(|(is_given, _)| *is_given) {
         return Err(format!("{option} is for the files of old servers, not for an export in JSON"));
     }

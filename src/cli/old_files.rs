@@ -1,5 +1,6 @@
 //! The files of old servers, and what defines their column families: the options that import and export share.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,7 +12,6 @@ use super::source_directories::SourceDirectories;
 use base::marshal::Types;
 use base::util::output::report_line;
 use config::Config;
-use transfer::endpoint::Location;
 use transfer::import as importing;
 use transfer::import::{FoundSchema, Inventory, SourcePartitioner};
 
@@ -31,7 +31,7 @@ pub(super) struct OldFilesArgs {
     /// Read this snapshot of each column family instead of its present files, and no commit logs. The schema is the present
     /// one [default: snapshots are not read]
     #[arg(long, value_name = "NAME")]
-    snapshot: Option<String>,
+    pub(super) snapshot: Option<String>,
     /// Report damage and go on, instead of ending there
     #[arg(long)]
     pub(super) skip_damaged: bool,
@@ -39,7 +39,7 @@ pub(super) struct OldFilesArgs {
 
 impl OldFilesArgs {
     /// Checks that no option is given that is only for files of old servers.
-    pub(super) fn check_no_files(&self, place: &Location) -> Result<(), String> {
+    pub(super) fn check_no_files(&self, place: &impl fmt::Display) -> Result<(), String> {
         let of_files = [
             (!self.schema.is_empty(), "--schema"),
             (self.partitioner.is_some(), "--partitioner"),

@@ -85,6 +85,19 @@ fn a_damaged_line_is_named() {
         let (succeeded, said) = run(directory, &import);
         assert!(!succeeded && said.contains("line 3") && said.contains(expected), "{line}: {said}");
     }
+    fs::write(&file, text.lines().next().unwrap()).unwrap();
+    let (succeeded, said) = run(directory, &import);
+    assert!(!succeeded && said.contains("it has 1 lines, and 2 by export.json"), "{said}");
+    let path = directory.join("out/export.json");
+    let manifest = fs::read_to_string(&path).unwrap();
+    fs::write(&path, manifest.replace("\"made.hits.jsonl\"", "\"../out/made.hits.jsonl\"")).unwrap();
+    let (succeeded, said) = run(directory, &import);
+    assert!(!succeeded && said.contains("is not the name of a file"), "{said}");
+    let (succeeded, said) = run(directory, &[&import[..], &["--snapshot", "one"]].concat());
+    assert!(
+        !succeeded && said.contains("--snapshot is for the files of old servers, not for an export"),
+        "{said}"
+    );
     let (succeeded, said) = run(directory, &["import", "--from", "json:from", "--to", "data:to"]);
     assert!(!succeeded && said.contains("it has no export.json"), "{said}");
 }

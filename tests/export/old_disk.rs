@@ -89,4 +89,18 @@ fn damage_is_reported_and_the_rest_is_written() {
         serde_json::from_slice(&fs::read(directory.join("out/export.json")).unwrap()).unwrap();
     assert!(manifest["lost"][0].as_str().unwrap().contains("Authors"), "{manifest}");
     assert!(files(&directory.join("out")).len() > 5);
+    // Another run that goes on there reports the damage again.
+    let mut manifest = manifest;
+    manifest["is_complete"] = false.into();
+    manifest["tables"].as_array_mut().unwrap().pop();
+    fs::write(directory.join("out/export.json"), manifest.to_string()).unwrap();
+    let resumed = [&words[..], &["--skip-damaged"]].concat();
+    let (succeeded, said) = run(directory, &[&resumed[..], &["--as-of", "2020-01-01"]].concat());
+    assert!(!succeeded && said.contains("with other options"), "{said}");
+    let (succeeded, said) = run(directory, &resumed);
+    assert!(said.contains("BloggyAppy.Authors was written before"), "{said}");
+    assert!(!succeeded && said.contains("not everything is there: 1 damage"), "{said}");
+    let again: serde_json::Value =
+        serde_json::from_slice(&fs::read(directory.join("out/export.json")).unwrap()).unwrap();
+    assert_eq!(again["lost"], manifest["lost"]);
 }

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
     BytesForm, JsonBytes, JsonCell, JsonDeletion, JsonRange, JsonSuperDeletion, RowError, RowOrigin,
@@ -16,7 +17,7 @@ use base::schema::CfDef;
 #[serde(deny_unknown_fields)]
 pub struct JsonRow {
     /// The row as CQL returns it, for people and other programs. It is not loaded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "ignored")]
     pub row: Option<serde_json::Value>,
     /// The row key.
     pub key: JsonBytes,
@@ -97,6 +98,11 @@ impl JsonRow {
     }
 }
 
+/// Skips a value that is not loaded. It may have a number that no double can have, such as 1E+400.
+fn ignored<'de, D: Deserializer<'de>>(json: D) -> Result<Option<serde_json::Value>, D::Error> {
+    IgnoredAny::deserialize(json).map(|_| None)
+}
+
 /// Returns the bytes of a super column's name, and the type of the names in it or in the row. Only ranges of super
 /// columns may be without the name of a super column in a Super column family.
 fn place<'a>(
@@ -117,5 +123,16 @@ fn place<'a>(
             "{}.{} is a Standard column family, which has no super columns",
             cf.keyspace, cf.name
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_for_people_are_skipped() {
+        let row: JsonRow = serde_json::from_str(r#"{"row":{"number":1E+400},"key":"k"}"#).unwrap();
+        assert_eq!(row, JsonRow::new(b"k", BytesForm::Plain));
     }
 }

@@ -50,7 +50,8 @@ fn write_line(out: &mut impl Write, fields: impl Iterator<Item = Option<String>>
             out.write_all(b",")?;
         }
         let Some(text) = field else { continue };
-        if text.is_empty() || text.contains([',', '"', '\r', '\n']) {
+        // PostgreSQL takes `\.` on a line of its own for the end.
+        if text.is_empty() || text == "\\." || text.contains([',', '"', '\r', '\n']) {
             write!(out, "\"{}\"", text.replace('"', "\"\""))?;
         } else {
             out.write_all(text.as_bytes())?;
@@ -66,9 +67,10 @@ mod tests {
     #[test]
     fn quotes_are_where_they_are_needed() {
         let mut out = Vec::new();
-        let fields = ["a", "", "b,c", "say \"x\"", "two\nlines", " blank "].map(|text| Some(text.to_owned()));
+        let fields =
+            ["a", "", "\\.", "b,c", "say \"x\"", "two\nlines", " blank "].map(|text| Some(text.to_owned()));
         write_line(&mut out, [None].into_iter().chain(fields)).unwrap();
-        let expected = ",a,\"\",\"b,c\",\"say \"\"x\"\"\",\"two\nlines\", blank \r\n";
+        let expected = ",a,\"\",\"\\.\",\"b,c\",\"say \"\"x\"\"\",\"two\nlines\", blank \r\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 }

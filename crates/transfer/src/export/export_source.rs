@@ -7,7 +7,7 @@ use super::table_file::TableFile;
 use crate::TransferError;
 use crate::copy::{SelectedFamilies, selected_families};
 use crate::endpoint::{DEFAULT_ROWS, Endpoint, StoreWalk};
-use crate::import::{FileRows, ImportError, Losses};
+use crate::import::{FileRows, ImportError, Losses, ReadSummary};
 use crate::rows::{Delivered, Pump, RateLimit, Tally, WalkMeter};
 use base::schema::{CfDef, FamilyName};
 
@@ -25,6 +25,8 @@ pub(super) struct ReadTable {
     pub tally: Tally,
     /// Damage of the files of the table.
     pub losses: Losses,
+    /// Remarks about the files, such as values that have no place here.
+    pub notes: Vec<String>,
 }
 
 impl ExportSource<'_> {
@@ -81,7 +83,7 @@ impl ExportSource<'_> {
                     Ok(())
                 };
                 pump.run(&mut walk, file, delivered).await?;
-                Ok(ReadTable { tally: meter.finish(), losses: Losses::default() })
+                Ok(ReadTable { tally: meter.finish(), ..ReadTable::default() })
             }
             ExportSource::Files(files) => {
                 files.set_title(title);
@@ -94,7 +96,8 @@ impl ExportSource<'_> {
                 let moved = pump.run(&mut thread, file, delivered).await;
                 let read = thread.into_inner().finish().await;
                 moved?;
-                Ok(ReadTable { tally, losses: read?.losses })
+                let ReadSummary { family, losses } = read?;
+                Ok(ReadTable { tally, losses, notes: family.notes })
             }
         }
     }

@@ -1,5 +1,6 @@
 //! `export.json`: what an export has written, what it left out, and why.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -36,9 +37,19 @@ pub struct WrittenTable {
     pub bytes: u64,
     /// The columns with their types in CQL.
     pub columns: Vec<WrittenColumn>,
+    /// Reports of damage by which rows are missing.
+    #[serde(default)]
+    pub losses: u64,
     /// Gaps of the file, such as values that the format cannot have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+impl WrittenTable {
+    /// `Keyspace.Table`.
+    fn name(&self) -> String {
+        format!("{}.{}", self.keyspace, self.table)
+    }
 }
 
 /// A column of a file.
@@ -75,6 +86,16 @@ pub(super) struct Manifest {
     pub columns: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
+    /// The keyspace and the table of the options.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keyspace: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// The second of `--as-of`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of_s: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
     /// Whether the export has come to its end.
     pub is_complete: bool,
     pub tables: Vec<WrittenTable>,
@@ -94,6 +115,10 @@ impl Manifest {
             all_cells: options.all_cells,
             columns: options.columns.clone(),
             limit: options.limit,
+            keyspace: options.selection.keyspace.clone(),
+            table: options.selection.column_family.clone(),
+            as_of_s: options.as_of_s,
+            snapshot: options.snapshot.clone(),
             is_complete: false,
             tables: Vec::new(),
             left_out: Vec::new(),
@@ -124,10 +149,7 @@ impl Manifest {
             Some(found) if !found.is_same(&new) => Err(failed(
                 &"the directory has an unfinished export of another source or with other options; use another one",
             )),
-            Some(found) => {
-                let record = Manifest { tables: found.tables, ..new };
-                Ok(ResumeFile::new(Some(&path), record))
-            }
+            Some(found) => Ok(ResumeFile::new(Some(&path), found.resumed(new))),
         }
     }
 
@@ -145,10 +167,22 @@ impl Manifest {
     }
 
     fn is_same(&self, other: &Manifest) -> bool {
-        let of = |one: &Manifest| {
-            (one.from.clone(), one.format.clone(), one.all_cells, one.columns.clone(), one.limit)
-        };
-        of(self) == of(other)
+        self.from == other.from
+            && self.snapshot == other.snapshot
+            && self.format == other.format
+            && self.all_cells == other.all_cells
+            && self.as_of_s == other.as_of_s
+            && self.columns == other.columns
+            && self.limit == other.limit
+            && self.keyspace == other.keyspace
+            && self.table == other.table
+    }
+
+    /// Returns the manifest with which another run goes on: with the tables that are written, and what they lack.
+    fn resumed(self, new: Manifest) -> Manifest {
+        let names: BTreeSet<String> = self.tables.iter().map(WrittenTable::name).collect();
+        let left_out = self.left_out.into_iter().filter(|of| names.contains(&of.table)).collect();
+        Manifest { tables: self.tables, left_out, lost: self.lost, ..new }
     }
 
     /// Returns the table that an earlier run has written.

@@ -73,6 +73,10 @@ pub struct ExportOptions {
     pub all_cells: bool,
     /// The second since 1970 at which a reader would look.
     pub now_s: i32,
+    /// That second, if it was given and is not the clock's.
+    pub as_of_s: Option<i32>,
+    /// The name of the snapshot that is read instead of the present files.
+    pub snapshot: Option<String>,
     /// The comparators that names of types may mean, with the application's own.
     pub types: Types,
     /// Whether a table that cannot be read to its end is reported, and the export goes on with the next one.

@@ -17,6 +17,7 @@ use base::model::{CellKind, Change, DeletionTime};
 use base::partitioner::PartitionerRef;
 use base::schema::{Catalog, CfDef, keyspace_from_json};
 use base::util::Clock;
+use base::util::output::report_line;
 use db::{Database, DatabaseParts};
 use embedded::EmbeddedStore;
 use json_rows::{JsonRow, LoadTime, RowOrigin};
@@ -83,7 +84,15 @@ async fn read_tables(
         let Some(table) = manifest.written(&from.keyspace, &from.name) else { continue };
         let title = format!("{}.{} ({} of {})", from.keyspace, from.name, number + 1, pairs.len());
         let mut meter = WalkMeter::new(title, None, Tally::default());
-        let lines = TableLines { path: directory.join(&table.file), defined: from.clone(), now: now(clock) };
+        let lines = TableLines {
+            path: directory.join(file_name(directory, &table.file)?),
+            defined: from.clone(),
+            now: now(clock),
+            lines: table.lines,
+        };
+        for note in &table.notes {
+            report_line!("{}: {note}", table.file);
+        }
         let family = cf.clone();
         let thread = ReadThread::start(move |sender| lines.send_all(&family, sender));
         let writer = Arc::new(RowWriter::new(Arc::clone(to), clock.clone())?);
@@ -106,6 +115,17 @@ async fn read_tables(
         };
     }
     Ok(sums)
+}
+
+/// Checks that a file of the manifest is in the directory itself: the export may come from another machine.
+fn file_name<'f>(directory: &Path, file: &'f str) -> Result<&'f str, TransferError> {
+    if Path::new(file).file_name().is_some_and(|name| name == file) {
+        return Ok(file);
+    }
+    Err(TransferError::named(
+        &directory.join(MANIFEST).display().to_string(),
+        format!("{file:?} is not the name of a file"),
+    ))
 }
 
 fn now(clock: &Clock) -> LoadTime {
@@ -154,6 +174,8 @@ struct TableLines {
     /// The column family as the export defines it: the types of texts.
     defined: Arc<CfDef>,
     now: LoadTime,
+    /// The number of lines by the manifest.
+    lines: u64,
 }
 
 impl TableLines {
@@ -170,6 +192,10 @@ impl TableLines {
             let read = reader.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
             let length = read.map_err(|error| failed(error.to_string()))?;
             if length == 0 {
+                if number - 1 != self.lines {
+                    let (found, expected) = (number - 1, self.lines);
+                    return Err(failed(format!("it has {found} lines, and {expected} by {MANIFEST}")));
+                }
                 break;
             }
             if length as u64 == LINE_BYTES_MAX {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+use super::export_source::ReadTable;
 use super::manifest::{LeftOutTable, Manifest, WrittenTable, written_columns};
 use super::record_maker::MakerOptions;
 use super::table_file::{FinishedFile, TableFile};
@@ -26,6 +27,8 @@ pub struct Exported {
     pub left_out: Vec<LeftOutTable>,
     /// The lost data.
     pub losses: Losses,
+    /// The number of reports of lost data of the tables that earlier runs have written.
+    pub earlier_losses: u64,
 }
 
 /// Writes the selected tables of a source into a directory, which is new, empty, or has an unfinished export of the same
@@ -45,10 +48,21 @@ pub async fn export(
     let mut manifest = Manifest::open(directory, source, options)?;
     manifest.record.definitions = definitions(&selected)?;
     let families: Vec<Arc<CfDef>> = selected.into_iter().flat_map(|selected| selected.families).collect();
-    let mut run = ExportRun { source, directory, options, manifest, exported: known };
+    let mut exported = known;
+    exported.left_out.extend(manifest.record.left_out.iter().cloned());
+    exported.earlier_losses =
+        manifest.record.tables.iter().fold(0, |sum: u64, table| sum.saturating_add(table.losses));
+    let earlier_lost = manifest.record.lost.clone();
+    let mut run = ExportRun { source, directory, options, manifest, exported, earlier_lost };
     run.record()?;
     if options.all_cells && !source.has_tombstones() {
         report_line!("{} only returns live columns: no tombstones are written", source.name());
+    }
+    if options.as_of_s.is_some() && !source.has_tombstones() {
+        report_line!(
+            "{} only returns live columns: those that have expired by now are missing",
+            source.name()
+        );
     }
     for (number, cf) in families.iter().enumerate() {
         let title = format!("{}.{} ({} of {})", cf.keyspace, cf.name, number + 1, families.len());
@@ -78,6 +92,8 @@ struct ExportRun<'a> {
     options: &'a ExportOptions,
     manifest: ResumeFile<Manifest>,
     exported: Exported,
+    /// The damage that earlier runs have reported.
+    earlier_lost: Vec<String>,
 }
 
 impl ExportRun<'_> {
@@ -96,6 +112,12 @@ impl ExportRun<'_> {
             return self.record();
         }
         let file_name = format!("{name}.{}", self.options.format.extension());
+        // The definitions of another server can have any names.
+        if file_name.contains(['/', '\\', '\0']) {
+            let why = "a file cannot have its name".to_owned();
+            self.exported.left_out.push(LeftOutTable { table: name, why, is_selected_so: false });
+            return self.record();
+        }
         let maker = MakerOptions {
             types: self.options.types.clone(),
             now_s: self.options.now_s,
@@ -105,23 +127,26 @@ impl ExportRun<'_> {
         let path = self.directory.join(&file_name);
         let file = Arc::new(TableFile::create(&path, &shape, self.options, maker)?);
         let mut notes = Vec::new();
-        let (rows, losses) = match self.source.read(cf, &file, title, self.options).await {
-            Ok(read) => (read.tally.rows, read.losses),
+        let read = match self.source.read(cf, &file, title, self.options).await {
+            Ok(read) => read,
             Err(error @ (ImportError::Target(_) | ImportError::Interrupted(_))) => return Err(error),
             Err(error) if self.options.skips_damage => {
                 let why = error.without_advice();
                 notes.push(format!("the file is not whole: {why}"));
                 let why = format!("it is not whole: {why}");
                 self.exported.left_out.push(LeftOutTable { table: name.clone(), why, is_selected_so: false });
-                (0, Losses::default())
+                ReadTable::default()
             }
             Err(error) => return Err(error),
         };
+        let ReadTable { tally, losses, notes: remarks } = read;
         self.check_interruption(&name)?;
         let FinishedFile { lines, bytes, notes: changed, is_cut } = file.finish()?;
         notes.extend(changed);
+        notes.extend(remarks);
         notes.extend(losses.first().iter().map(|lost| lost.what.clone()));
         notes.extend(is_cut.then(|| "there are more lines: --limit".to_owned()));
+        let lost = losses.count() - losses.harmless();
         self.exported.losses.append(losses);
         self.manifest.record.tables.push(WrittenTable {
             keyspace: cf.keyspace.clone(),
@@ -129,9 +154,10 @@ impl ExportRun<'_> {
             file: file_name,
             line: shape.line.name().to_owned(),
             lines,
-            rows,
+            rows: tally.rows,
             bytes,
             columns: written_columns(&shape),
+            losses: lost,
             notes,
         });
         self.record()
@@ -151,7 +177,10 @@ impl ExportRun<'_> {
     fn record(&mut self) -> Result<(), ImportError> {
         let record = &mut self.manifest.record;
         record.left_out.clone_from(&self.exported.left_out);
-        record.lost = self.exported.losses.first().iter().map(|lost| lost.what.clone()).collect();
+        let lost: Vec<&String> = self.exported.losses.first().iter().map(|lost| &lost.what).collect();
+        // Damage of commit logs is found in each run.
+        let earlier = self.earlier_lost.iter().filter(|what| !lost.contains(what));
+        record.lost = earlier.chain(lost.iter().copied()).cloned().collect();
         let written = self.manifest.write();
         let shown = self.directory.display().to_string();
         written.map_err(|error| TransferError::named(&shown, error).into())

@@ -38,9 +38,9 @@ pub(super) struct SqlWriter {
     changed: BTreeMap<&'static str, u64>,
 }
 
-/// Returns a name in quotes.
+/// Returns a name in quotes. A statement ends at a zero byte, which the name of a Thrift column can have.
 fn name(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
+    format!("\"{}\"", text.replace('"', "\"\"").replace('\0', "\u{fffd}"))
 }
 
 fn quoted(text: &str) -> String {
@@ -229,6 +229,7 @@ mod tests {
             Err(Unstorable { instead, why }) => format!("{instead} {why}"),
         };
         assert_eq!(sqlite_literal(text("it's")), "'it''s'");
+        assert_eq!(name("a\"\0"), "\"a\"\"\u{fffd}\"");
         assert_eq!(sqlite_literal(text("a\0b")), "CAST(X'610062' AS TEXT)");
         assert_eq!(sqlite_literal(Value::Float(0.1)), "0.1");
         assert_eq!(sqlite_literal(Value::Double(f64::NEG_INFINITY)), "-9e999");

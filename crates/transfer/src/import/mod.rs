@@ -81,6 +81,7 @@ pub use schema::{Defined, FoundSchema, SchemaSource};
 pub use search::SCHEMA_KEYSPACES;
 pub use source_partitioner::{SourcePartitioner, source_partitioner, storage_conf_near};
 pub use sstable_file::{NodePath, SstableFile};
+pub(crate) use summary::ReadSummary;
 pub use summary::{FamilySummary, Summary};
 pub use unfound::{Unfound, UnfoundWrites};
 pub use verify::{Comparison, Verified, check_comparable, verify};

@@ -7,6 +7,7 @@ use super::table_statement::type_of;
 use crate::import::{FamilyName, SstableFile};
 use base::marshal::{PACKAGE, Types};
 use base::schema::KeyspaceDef;
+use base::util::limits::TYPE_NESTING_MAX;
 use cql::values::TypeScope;
 use sstable::SstableError;
 
@@ -68,15 +69,20 @@ pub(in crate::import) fn vector_classes(
     for row in tables.rows("columns", 2)? {
         let [table, column] = &row.clustering[..] else { continue };
         let name = FamilyName { keyspace: row.keyspace.clone(), name: table.clone() };
-        let class = row.text("type").and_then(|cql_type| vector_class(cql_type, &scope));
+        let class = row.text("type").and_then(|cql_type| vector_class(cql_type, &scope, TYPE_NESTING_MAX));
         found.extend(class.map(|class| ((name, column.clone()), class)));
     }
     Ok(found)
 }
 
-fn vector_class(cql_type: &str, scope: &TypeScope<'_>) -> Option<String> {
+/// Returns the class of a vector with at most `levels` vectors in it.
+fn vector_class(cql_type: &str, scope: &TypeScope<'_>, levels: usize) -> Option<String> {
     let (element, dimension) = cql_type.strip_prefix(NAME)?.strip_suffix('>')?.rsplit_once(',')?;
-    let class = vector_class(element, scope).or_else(|| Some(type_of(element, scope)?.class_name()))?;
+    let class = if element.starts_with(NAME) {
+        vector_class(element, scope, levels.checked_sub(1)?)?
+    } else {
+        type_of(element, scope)?.class_name()
+    };
     Some(format!("{PACKAGE}VectorType({class},{})", dimension.trim()))
 }
 
@@ -88,11 +94,14 @@ mod tests {
     fn vectors_of_vectors_have_a_class() {
         let (keyspace, types) = (KeyspaceDef::new(""), Types::builtin());
         let scope = TypeScope::of_existing(&keyspace, &types);
-        let class = |cql_type: &str| Some(vector_class(cql_type, &scope)?.replace(PACKAGE, ""));
+        let class = |cql_type: &str| Some(vector_class(cql_type, &scope, 4)?.replace(PACKAGE, ""));
         assert_eq!(class("vector<float, 3>").as_deref(), Some("VectorType(FloatType,3)"));
         let nested = "VectorType(VectorType(LongType,2),3)";
         assert_eq!(class("vector<vector<bigint, 2>, 3>").as_deref(), Some(nested));
         assert_eq!(class("list<float>"), None);
+        let nested = |levels: usize| format!("{}int{}", NAME.repeat(levels), ", 1>".repeat(levels));
+        assert!(class(&nested(4)).is_some());
+        assert_eq!(class(&nested(100_000)), None);
         assert_eq!(class("vector<my_type, 3>"), None);
     }
 
