@@ -39,15 +39,20 @@ pub(super) async fn examples(state: &AdminState, visitor: &Visitor, form: &AskFo
         let table = TableDef::of(cf, NEWEST);
         let asker = Asker { types: state.database.types(), cf, table: Some(&table), may_change: false };
         let key = first_key(state, cf).await.filter(|key| (1..=KEY_BYTES_MAX).contains(&key.len()));
-        match form.is_thrift() {
-            true => of_calls(cf, key.map(|key| asker.typed_key(&key)), &mut found),
-            false => of_statements(&asker, &table, key, form, &mut found),
+        if form.is_thrift() {
+            of_calls(cf, key.map(|key| asker.typed_key(&key)), &mut found);
+        } else {
+            of_statements(&asker, &table, key, form, &mut found);
         }
     }
     found
 }
 
+/// Returns a key of a column family. A gateway has none: each would be a request to its cluster.
 async fn first_key(state: &AdminState, cf: &Arc<CfDef>) -> Option<Bytes> {
+    if !state.database.store().can_dump() {
+        return None;
+    }
     let behaviour = Behaviour::of(NEWEST);
     let request = state.database.request(cf.keyspace.as_bytes(), ConsistencyLevel::One, behaviour);
     let args = StoredRowsArgs { cf: cf.clone(), start: Bytes::new(), rows: 1, columns: 1, max_bytes: 1 };
