@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use super::csrf::{CSRF_HEADER, CsrfField};
 use super::failure::{AdminError, in_page, wants_page};
 use super::page::Frame;
-use super::pages::login;
+use super::pages::{charts, login};
 use super::seen_schema::SeenSchema;
 use super::session::SessionId;
 use super::state::AdminState;
@@ -42,7 +42,7 @@ pub(crate) async fn admit(
     let Some(connection) = request.extensions().get::<HttpConnection>().cloned() else {
         return AdminError::internal("the request has no connection").into_response();
     };
-    let mut sender = match identify(&state, request.headers(), &connection) {
+    let mut sender = match identify(&state, &request, &connection) {
         Ok(sender) => sender,
         Err(refusal) => return refuse(&state, &request, refusal),
     };
@@ -90,7 +90,8 @@ enum Refusal {
     NoLogin,
 }
 
-fn identify(state: &AdminState, headers: &HeaderMap, connection: &HttpConnection) -> Result<Sender, Refusal> {
+fn identify(state: &AdminState, request: &Request, connection: &HttpConnection) -> Result<Sender, Refusal> {
+    let headers = request.headers();
     if headers.contains_key(header::AUTHORIZATION) {
         return match state.access.token() {
             Some(token) if token.admits(headers) => Ok(Sender {
@@ -104,7 +105,15 @@ fn identify(state: &AdminState, headers: &HeaderMap, connection: &HttpConnection
         };
     }
     let cookie = SessionId::of_request(headers, connection);
-    let user = cookie.as_ref().and_then(|cookie| state.sessions.user(cookie, Instant::now()));
+    let user = cookie.as_ref().and_then(|cookie| {
+        let now = Instant::now();
+        // A page that is left open goes on with its charts.
+        if request.uri().path() == charts::PATH {
+            state.sessions.user_without_use(cookie, now)
+        } else {
+            state.sessions.user(cookie, now)
+        }
+    });
     let (user, has_logged_in) = match user {
         Some(user) => (user, true),
         None if state.access.is_open() => (User::operator(), false),

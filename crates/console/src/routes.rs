@@ -49,7 +49,7 @@ fn for_visitors() -> Router<Arc<AdminState>> {
         .route("/ask.csv", get(ask::csv))
         .route("/ask.json", get(ask::json))
         .route("/change", get(change::form).post(change::apply))
-        .route("/charts", get(charts::answer))
+        .route(charts::PATH, get(charts::answer))
         .route("/live", get(live::answer))
         .route("/live/requests", get(live::requests))
         .route("/double", get(double::answer).post(double::change))

@@ -105,9 +105,15 @@ impl Sessions {
         Some(session.user.clone())
     }
 
+    /// Returns the user of a session that has not ended, and does not extend it.
+    pub(crate) fn user_without_use(&self, id: &SessionId, now: Instant) -> Option<User> {
+        let sessions = self.0.lock();
+        sessions.get(id).filter(|session| !session.is_over(now)).map(|session| session.user.clone())
+    }
+
     /// Returns whether a session goes on. Asking does not extend it.
     pub(crate) fn goes_on(&self, id: &SessionId, now: Instant) -> bool {
-        self.0.lock().get(id).is_some_and(|session| !session.is_over(now))
+        self.user_without_use(id, now).is_some()
     }
 
     /// Ends a session.
@@ -136,6 +142,7 @@ mod tests {
         }
         assert!(sessions.user(&id, after(start, ADMIN_SESSION_S)).is_none());
         let silent = sessions.begin(User::operator(), start);
+        assert!(sessions.user_without_use(&silent, after(start, pause)).is_some());
         assert!(sessions.user(&silent, after(start, ADMIN_SESSION_SILENCE_S)).is_none());
         assert!(sessions.user(&silent, start).is_none(), "an ended session does not begin again");
     }

@@ -95,10 +95,13 @@ fn bar_keyspace(keyspace: &SeenKeyspace, place: Place<'_>, unfolds: bool) -> Bar
 }
 
 fn kind_of(cf: &CfDef) -> &'static str {
-    match (cf.is_counter(), cf.table.is_some(), cf.is_super()) {
-        (true, ..) => "counters",
-        (_, true, _) => "table",
-        (.., true) => "super",
-        _ => "standard",
+    if cf.is_counter() {
+        "counters"
+    } else if cf.table.is_some() {
+        "table"
+    } else if cf.is_super() {
+        "super"
+    } else {
+        "standard"
     }
 }

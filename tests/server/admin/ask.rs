@@ -400,6 +400,9 @@ fn a_result_is_a_file_with_whole_values() {
         [("with", "thrift"), ("keyspace", "s"), ("family", "books"), ("keys", "austen"), ("count", "1")];
     let lines = file(&mut browser, "csv", &call);
     assert!(lines.starts_with("name,value,timestamp,TTL\r\n1811,Sense,"), "{lines}");
+    let cql2 = [("with", "cql2"), ("keyspace", "s"), ("cql", "SELECT FIRST 10 * FROM books LIMIT 10")];
+    assert!(file(&mut browser, "csv", &cql2).contains(&quoted), "a long value of CQL 2 is whole");
+    assert!(file(&mut browser, "json", &cql2).contains(&long.replace('"', "\\\"")));
     for (path, status) in [("/ask.csv", 400), ("/ask.csv?cql=USE%20s", 400), ("/ask.json?cql=SELECT", 400)] {
         assert_eq!(browser.get(path).status, status, "{path}");
     }

@@ -13,6 +13,9 @@ use crate::page::page;
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 
+/// The path, which pages fetch again and again as long as they are open.
+pub(crate) const PATH: &str = "/charts";
+
 #[derive(Template)]
 #[template(path = "pages/charts.html")]
 struct Charts {

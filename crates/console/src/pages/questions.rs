@@ -191,10 +191,12 @@ impl Asker<'_> {
             return None;
         }
         let name = name_text(&column.name);
-        let value = match (self.cf.is_counter(), cell.is_live()) {
-            (true, _) => format!("{name} + 1"),
-            (false, true) => literal(self.types, &column.cql_type, &cell.value),
-            (false, false) => "null".to_owned(),
+        let value = if self.cf.is_counter() {
+            format!("{name} + 1")
+        } else if cell.is_live() {
+            literal(self.types, &column.cql_type, &cell.value)
+        } else {
+            "null".to_owned()
         };
         let condition = relations.join(" AND ");
         Some(format!("UPDATE {} SET {name} = {value} WHERE {condition}", self.full_name()))

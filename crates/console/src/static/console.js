@@ -25,7 +25,9 @@ function unfolded() {
 for (const keyspace of document.querySelectorAll(".tree details")) {
     const name = keyspace.dataset.keyspace;
     // The place of the page is always seen.
-    keyspace.open = keyspace.querySelector("[aria-current]") ? true : (unfolded()[name] ?? keyspace.open);
+    const known = unfolded();
+    const isKnown = Object.hasOwn(known, name);
+    keyspace.open = keyspace.querySelector("[aria-current]") !== null || (isKnown ? known[name] : keyspace.open);
     keyspace.addEventListener("toggle", () => {
         try {
             sessionStorage.setItem(UNFOLDED, JSON.stringify({ ...unfolded(), [name]: keyspace.open }));

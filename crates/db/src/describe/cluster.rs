@@ -128,7 +128,9 @@ impl Describe<'_> {
         let (catalog, release) = (self.database.catalog(), self.behaviour.release);
         let shown = catalog.keyspaces.values().map(|keyspace| shown(keyspace, release));
         let system = system_keyspace(self.database.types(), release);
-        let own = self.behaviour.schema.own_keyspaces.iter().map(own_keyspace);
+        let own = self.behaviour.schema.own_keyspaces.iter();
+        // A client of an older release may have made a keyspace of that name.
+        let own = own.filter(|own| catalog.keyspace(own.name).is_none()).map(own_keyspace);
         shown.chain([system]).chain(own).collect()
     }
 
@@ -141,7 +143,7 @@ impl Describe<'_> {
             return Some(system_keyspace(self.database.types(), self.behaviour.release));
         }
         let own = self.behaviour.schema.own_keyspaces.iter().find(|own| own.name == name);
-        own.map(own_keyspace).or(found)
+        found.or_else(|| own.map(own_keyspace))
     }
 
     /// Returns the ring of a keyspace; an error if the keyspace does not exist.

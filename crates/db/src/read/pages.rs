@@ -89,7 +89,8 @@ impl Pages<'_> {
         let mut start = if begins_there { start_column } else { Bytes::new() };
         let mut at_once = if begins_there { 1 } else { max_rows };
         let mut columns = usize::MAX;
-        if !self.is_name(&start) {
+        // Without a start, the next read is of several rows.
+        if begins_there && !self.is_name(&start) {
             match self.first_from(&bounds, &start).await? {
                 Some(name) => start = name,
                 None => (start, columns) = (Bytes::new(), 0),

@@ -188,7 +188,7 @@ impl ReportedVersion {
     /// Returns the rules of native sessions: those of the reported release from 2.2 to 3.11, otherwise [`NEWEST`].
     pub fn behaviour(&self) -> &'static Behaviour {
         let has_own = (ReportedVersion::OWN_WORDS_SINCE..Line(4, 0)).contains(&self.line);
-        Behaviour::of(if has_own { self.release_of_settings() } else { NEWEST })
+        Behaviour::of(if has_own { self.release() } else { NEWEST })
     }
 
     /// Returns whether the tables of other releases' schemas are there too, besides those that the release has. Over
@@ -197,8 +197,13 @@ impl ReportedVersion {
         !self.has_own_tables_only
     }
 
-    /// Returns the release whose default settings the tables of the schema show.
+    /// Returns the release whose default settings the tables `system.schema_*` show: at most 2.2, the last with these tables.
     pub fn release_of_settings(&self) -> Release {
+        self.release().min(Release::V2_2)
+    }
+
+    /// Returns the release of the reported line, or the last one before it.
+    fn release(&self) -> Release {
         match self.line {
             line if line < Line(2, 0) => Release::V1_2,
             line if line < Line(2, 1) => Release::V2_0,
@@ -323,6 +328,15 @@ mod tests {
         assert_eq!(
             [Release::V2_2, Release::V3_0, Release::V3_11].map(reported),
             ["2.2.19", "3.0.29", "3.11.19"]
+        );
+    }
+
+    #[test]
+    fn schema_tables_have_the_defaults_of_the_last_release_with_them() {
+        let of = |version: &str| ReportedVersion::new(version).unwrap().release_of_settings();
+        assert_eq!(
+            ["1.2.19", "2.1.22", "2.2.19", "3.11.17", "4.0.11"].map(of),
+            [Release::V1_2, Release::V2_1, Release::V2_2, Release::V2_2, Release::V2_2]
         );
     }
 

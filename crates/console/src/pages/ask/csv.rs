@@ -16,12 +16,12 @@ impl CsvRows {
         rows
     }
 
-    /// Adds a line. Lines after the limit are left out.
+    /// Adds a line. The first line that goes beyond the limit and those after it are left out.
     pub(super) fn push<'a>(&mut self, fields: impl Iterator<Item = &'a str>) {
-        if self.is_cut() {
-            self.left_out = true;
+        if self.left_out {
             return;
         }
+        let begin = self.text.len();
         for (at, field) in fields.enumerate() {
             if at > 0 {
                 self.text.push(',');
@@ -29,11 +29,15 @@ impl CsvRows {
             push_field(field, &mut self.text);
         }
         self.text.push_str("\r\n");
+        if self.text.len() > ASK_BYTES_MAX {
+            self.text.truncate(begin);
+            self.left_out = true;
+        }
     }
 
-    /// Returns whether the limit is reached.
+    /// Returns whether a line is left out, and so all further ones.
     pub(super) fn is_cut(&self) -> bool {
-        self.text.len() > ASK_BYTES_MAX
+        self.left_out
     }
 
     pub(super) fn finish(mut self) -> String {
@@ -82,6 +86,7 @@ mod tests {
             rows.push([&*long].into_iter());
         }
         let text = rows.finish();
-        assert!(text.len() < 2 * ASK_BYTES_MAX && text.ends_with("may be.\"\r\n"));
+        assert!(text.starts_with(&long) && text.ends_with("may be.\"\r\n"));
+        assert!(text.len() < long.len() + 100, "the second line would go beyond the limit");
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, json};
 use super::call::ThriftCall;
 use super::cells::shown_key;
 use super::csv::CsvRows;
-use super::result::{Field, JsonRows, ShownResult, csv_of};
+use super::result::{Field, JsonRows, ShownResult};
 use crate::failure::AdminError;
 use crate::limits::{ASK_BYTES_MAX, ASK_COLUMNS_MAX};
 use crate::present::{ShownBytes, key_class, name_class, read_as};
@@ -195,7 +195,8 @@ impl Shown<'_> {
         for row in rows {
             let mut columns = Vec::new();
             for column in &row.columns {
-                let texts = self.texts(row, column, has_keys, has_supers);
+                let is_cut = csv.is_cut();
+                let texts = if is_cut { Vec::new() } else { self.texts(row, column, has_keys, has_supers) };
                 csv.push(texts.iter().map(String::as_str));
                 result.rows.push(self.fields(row, column, has_keys, has_supers));
                 columns.push(self.json(column));
@@ -282,18 +283,20 @@ impl Shown<'_> {
 fn counts(database: &Database, call: &ThriftCall, counts: &[(Option<Bytes>, i32)]) -> ShownResult {
     let shown = Shown { database, call };
     let has_keys = counts.iter().any(|(key, _)| key.is_some());
+    let columns =
+        if has_keys { vec!["key".to_owned(), "count".to_owned()] } else { vec!["count".to_owned()] };
     let mut json_rows = JsonRows::default();
+    let mut csv = CsvRows::new(&columns);
     let mut rows = Vec::new();
     for (key, count) in counts {
         let key = key.as_ref();
         let text = key.map(|key| shown.key_text(key));
         json_rows.push(&json!({ "key": text, "count": count }).to_string());
+        csv.push(text.as_deref().into_iter().chain([&*count.to_string()]));
         let key = key.map(|key| Field::Bytes(shown_key(database, &call.cf, key)));
         rows.push(key.into_iter().chain([Field::Text(count.to_string())]).collect());
     }
-    let columns =
-        if has_keys { vec!["key".to_owned(), "count".to_owned()] } else { vec!["count".to_owned()] };
     let (json, note) = json_rows.finish();
-    let csv = csv_of(&columns, &rows);
+    let csv = csv.finish();
     ShownResult { columns, row_count: counts.len(), rows, json, csv, note, next_page: String::new() }
 }

@@ -1,10 +1,13 @@
 //! A result as a table and as JSON.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use super::csv::CsvRows;
 use crate::limits::{ASK_BYTES_MAX, ASK_ROWS_MAX};
-use crate::present::{ShownBytes, read_as_type};
+use crate::present::{ShownBytes, read_as, read_as_type};
+use base::marshal::{BytesType, TypeRef};
 use cql::cql2::Cql2Result;
 use cql::{QueryState, ResultSet, TypesOf, json};
 use traffic::report::visible_json;
@@ -62,26 +65,6 @@ impl JsonRows {
     }
 }
 
-/// Returns a table as it is shown as CSV.
-pub(super) fn csv_of(columns: &[String], rows: &[Vec<Field>]) -> String {
-    let mut csv = CsvRows::new(columns);
-    for row in rows {
-        csv.push(row.iter().map(Field::text));
-    }
-    csv.finish()
-}
-
-impl Field {
-    /// Returns the text that the table shows.
-    fn text(&self) -> &str {
-        match self {
-            Field::Null => "",
-            Field::Bytes(shown) => &shown.text,
-            Field::Text(text) => text,
-        }
-    }
-}
-
 impl ShownResult {
     /// Shows the rows of a statement of CQL 3.
     pub(super) fn of_rows(state: &QueryState<'_>, found: &ResultSet) -> ShownResult {
@@ -118,43 +101,44 @@ impl ShownResult {
     /// Shows the rows of a statement of CQL 2, a line for each column.
     pub(super) fn of_cql2(state: &QueryState<'_>, found: &Cql2Result) -> ShownResult {
         let types = state.database.types();
-        let names = ["key", "column", "value", "timestamp"];
-        let show = |class: &str, bytes: &Bytes| match types.resolve(class) {
-            Some(class) => ShownBytes::of(types, &*class, bytes),
-            None => ShownBytes::of(types, &base::marshal::BytesType, bytes),
-        };
+        let columns = ["key", "column", "value", "timestamp"].map(str::to_owned).to_vec();
+        let class_of = |class: &str| types.resolve(class).unwrap_or_else(|| Arc::new(BytesType));
+        let whole = |class: &TypeRef, bytes: &Bytes| read_as(types, &**class, bytes).text;
         let mut rows = Vec::new();
         let mut json_rows = JsonRows::default();
+        let mut csv = CsvRows::new(&columns);
         let mut note = String::new();
         for row in &found.rows {
             let mut values = serde_json::Map::new();
             for column in &row.columns {
-                let name = show(
-                    found.name_types.get(&column.name).unwrap_or(&found.default_name_type),
-                    &column.name,
-                );
+                let name_class = found.name_types.get(&column.name).unwrap_or(&found.default_name_type);
+                let name_class = class_of(name_class);
                 let class = found.value_types.get(&column.name).unwrap_or(&found.default_value_type);
-                let value = column.value.as_ref().map(|value| show(class, value));
-                values.insert(name.text.clone(), value.as_ref().map(|value| value.text.clone()).into());
+                let class = class_of(class);
+                let name = whole(&name_class, &column.name);
+                let value = column.value.as_ref().map(|value| whole(&class, value));
+                values.insert(name.clone(), value.clone().into());
                 if rows.len() >= ASK_ROWS_MAX {
                     note = format!("The first {ASK_ROWS_MAX} columns are shown in the table.");
                     continue;
                 }
-                let time = column.timestamp.map_or(Field::Null, |time| Field::Text(time.to_string()));
-                let key = ShownBytes::of(types, &base::marshal::BytesType, &row.key);
+                let time = column.timestamp.map(|time| time.to_string());
+                let key = read_as(types, &BytesType, &row.key).text;
+                let texts = [Some(&key), Some(&name), value.as_ref(), time.as_ref()];
+                csv.push(texts.into_iter().map(|text| text.map_or("", String::as_str)));
+                let value = column.value.as_ref().map(|value| ShownBytes::of(types, &*class, value));
                 rows.push(vec![
-                    Field::Bytes(key),
-                    Field::Bytes(name),
+                    Field::Bytes(ShownBytes::of(types, &BytesType, &row.key)),
+                    Field::Bytes(ShownBytes::of(types, &*name_class, &column.name)),
                     value.map_or(Field::Null, Field::Bytes),
-                    time,
+                    time.map_or(Field::Null, Field::Text),
                 ]);
             }
             json_rows.push(&serde_json::Value::Object(values).to_string());
         }
         let (json, cut) = json_rows.finish();
-        let columns: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let note = format!("{note} {cut}").trim().to_owned();
-        let csv = csv_of(&columns, &rows);
+        let csv = csv.finish();
         ShownResult { columns, rows, row_count: found.rows.len(), json, csv, note, next_page: String::new() }
     }
 }

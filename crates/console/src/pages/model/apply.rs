@@ -12,12 +12,13 @@ use double::control::cassandra_cli;
 pub(super) fn refusal(state: &AdminState, visitor: &Visitor) -> Option<&'static str> {
     let store = state.database.store().capabilities();
     let is_in_memory = store.directory.is_none() && store.shared_schema.is_none();
-    match (visitor.may_change, visitor.user.may_everything(), is_in_memory) {
-        (false, ..) => Some(CHANGES_ARE_OFF),
-        (_, false, _) => Some("a sketch is applied with all rights: this needs a superuser"),
-        (.., false) => Some("a sketch is applied to a server in memory only: start one with --ephemeral"),
-        _ => None,
+    if !visitor.may_change {
+        return Some(CHANGES_ARE_OFF);
     }
+    if !visitor.user.may_everything() {
+        return Some("a sketch is applied with all rights: this needs a superuser");
+    }
+    (!is_in_memory).then_some("a sketch is applied to a server in memory only: start one with --ephemeral")
 }
 
 /// Makes the column families and rows of a sketch on this server. Returns the names of the new keyspaces.

@@ -1,5 +1,6 @@
 //! The rows of the method table. A row says what the server does with a method: its releases, the login and time limit
-//! that it needs, and the function that runs it. The interface files in `idl/` have the arguments and exceptions: a method whose signature changed within the releases of its row becomes one [`Method`] for each signature.
+//! that it needs, and the function that runs it. The interface files in `idl/` have the arguments and exceptions: a
+//! method whose signature changed within the releases of its row becomes one [`Method`] for each signature.
 
 use super::{CallFuture, Method};
 use crate::thrift::args::Arg;

@@ -1,4 +1,4 @@
-//! The calls of 0.7 to 2.1, which have no keyspace argument: they use the session's keyspace.
+//! The calls of 0.7 and later, which have no keyspace argument: they use the session's keyspace.
 
 mod counters;
 mod cql;
