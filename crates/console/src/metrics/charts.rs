@@ -219,7 +219,7 @@ fn by_method(samples: &[Sample]) -> Chart {
 }
 
 fn by_outcome(samples: &[Sample]) -> Chart {
-    let failed = RequestOutcome::ALL.into_iter().skip(RequestOutcome::Invalid as usize);
+    let failed = RequestOutcome::ALL.iter().skip(RequestOutcome::Invalid as usize);
     let mut series = vec![rates("all", samples, Sample::failed)];
     for outcome in failed {
         let count = |sample: &Sample| sample.outcomes.get(*outcome as usize).copied().unwrap_or_default();
