@@ -178,13 +178,14 @@ impl WriteQueue {
         self.state.lock().again.add(table, reason, error, at_us)
     }
 
-    /// Empties the list of tables that must be compared or copied again.
+    /// Removes tables that were compared or copied again from the list, unless they have had another write since they looked
+    /// like this.
     ///
     /// # Errors
     ///
     /// If the disk fails.
-    pub fn clear_again(&self) -> Result<(), QueueError> {
-        self.state.lock().again.clear()
+    pub fn clear_again(&self, compared: &[QueueTable]) -> Result<(), QueueError> {
+        self.state.lock().again.clear(compared)
     }
 
     /// Writes what is only in memory.
@@ -377,7 +378,7 @@ mod tests {
         drop(queue);
         let queue = WriteQueue::open(directory.path(), limits).unwrap();
         assert_eq!(queue.status().again.len(), 2);
-        queue.clear_again().unwrap();
+        queue.clear_again(&status.again).unwrap();
         assert_eq!(queue.status().missing(), status.unsent);
     }
 
