@@ -165,7 +165,7 @@ const EMPTY: &str = "<Storage>
 </Storage>";
 
 /// Runs a tool until it is done.
-pub(super) fn run(work: impl Future<Output = Result<(), String>>) -> Result<(), String> {
+pub(super) fn run<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.map_err(|error| format!("cannot start: {error}"))?.block_on(work)
 }

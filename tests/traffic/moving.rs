@@ -127,6 +127,13 @@ fn an_application_moves_under_traffic_and_back() {
     assert!(text.contains("both servers have the same data"), "{text}");
     flags.rests.store(false, Ordering::Relaxed);
 
+    let running = fs::File::create(directory.join("step.lock")).unwrap();
+    running.lock().unwrap();
+    for other in ["cutover", "backfill", "verify"] {
+        let (succeeded, text) = try_step(other, &directory, &[]);
+        assert!(!succeeded && text.contains("another step of the move"), "{other}: {text}");
+    }
+    drop(running);
     step("cutover", &directory, &[]);
     assert!(step("status", &directory, &[]).contains("the new server answers"));
     wait_for(&flags.done, 200);

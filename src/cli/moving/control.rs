@@ -5,9 +5,10 @@
 //!   answer.json    the number, and how it ended                   written by the proxy
 //!   status.json    the state of the proxy, every half second      written by the proxy
 //!   steps.json     the steps that have succeeded                  written by the commands
+//!   step.lock      locked by a backfill, a verify or a switch     an empty file
 //! ```
 
-use std::fs;
+use std::fs::{self, File};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,8 +21,8 @@ use serde::{Deserialize, Serialize};
 use super::plan::MovePlan;
 use base::marshal::timestamp_text;
 use base::util::output::print_line;
-use traffic::handover::{Answering, Handover};
-use traffic::queue::QueueStatus;
+use traffic::handover::{Answering, Handover, SwitchOptions};
+use traffic::queue::{QueueStatus, QueueTable};
 use traffic::record::now_us;
 
 /// The age in seconds of a status whose proxy does not run any more.
@@ -46,15 +47,26 @@ pub(super) struct SwitchArgs {
 }
 
 /// The order of a command to the proxy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ProxyOrder {
     /// Let the new server answer.
     Cutover,
     /// Let the old server answer.
     Back,
-    /// Forget the tables that had to be compared again.
-    ClearAgain,
+    /// Forget these tables, which had to be compared again, unless they have changed meanwhile.
+    ClearAgain(Vec<QueueTable>),
+}
+
+impl ProxyOrder {
+    /// Returns the order as the log names it.
+    fn name(&self) -> &'static str {
+        match self {
+            ProxyOrder::Cutover => "cutover",
+            ProxyOrder::Back => "back",
+            ProxyOrder::ClearAgain(_) => "clear-again",
+        }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -128,6 +140,25 @@ pub(super) fn running(directory: &Path) -> Result<MoveStatus, String> {
     })
 }
 
+/// Lets no other step begin until the file is dropped. A repair that runs while the servers switch would undo writes of the
+/// new server, and a copy would set its counters back.
+///
+/// # Errors
+///
+/// If another step runs, or the directory has no plan.
+pub(super) fn lock_steps(directory: &Path) -> Result<File, String> {
+    MovePlan::read(directory)?;
+    let path = directory.join("step.lock");
+    let file = File::create(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    file.try_lock().map_err(|_| {
+        format!(
+            "another step of the move in {} is running: wait until it ends, or stop it",
+            directory.display()
+        )
+    })?;
+    Ok(file)
+}
+
 /// Gives an order to the proxy, and waits until it is carried out.
 pub(super) fn order(
     directory: &Path,
@@ -150,81 +181,85 @@ pub(super) fn order(
     Err("the proxy has not answered".to_owned())
 }
 
-/// Runs in the proxy: carries out orders, and writes the status.
+/// Runs in the proxy: carries out orders, and writes the status, also while an order takes its time.
 pub(super) async fn serve(directory: PathBuf, handover: Arc<Handover>) {
-    // An order from before the start is not carried out.
-    let mut last = read::<OrderFile>(&directory, "order.json").map(|order| order.number);
-    let mut written: Option<Instant> = None;
+    tokio::join!(write_statuses(&directory, &handover), take_orders(&directory, &handover));
+}
+
+async fn write_statuses(directory: &Path, handover: &Handover) {
     loop {
-        if written.is_none_or(|written| written.elapsed() >= STATUS_EVERY) {
-            written = Some(Instant::now());
-            let status = MoveStatus {
-                at_us: now_us(),
-                answering: handover.answering(),
-                to_new: handover.to_new.status(),
-                to_old: handover.to_old.status(),
-            };
-            if let Err(error) = write(&directory, "status.json", &status) {
-                tracing::error!("the state of the move is not written: {error}");
-            }
-        }
-        let order = read::<OrderFile>(&directory, "order.json").filter(|order| Some(order.number) != last);
+        write_status(directory, handover);
+        tokio::time::sleep(STATUS_EVERY).await;
+    }
+}
+
+fn write_status(directory: &Path, handover: &Handover) {
+    let status = MoveStatus {
+        at_us: now_us(),
+        answering: handover.answering(),
+        to_new: handover.to_new.status(),
+        to_old: handover.to_old.status(),
+    };
+    if let Err(error) = write(directory, "status.json", &status) {
+        tracing::error!("the state of the move is not written: {error}");
+    }
+}
+
+async fn take_orders(directory: &Path, handover: &Handover) {
+    // An order from before the start is not carried out.
+    let mut last = read::<OrderFile>(directory, "order.json").map(|order| order.number);
+    loop {
+        let order = read::<OrderFile>(directory, "order.json").filter(|order| Some(order.number) != last);
         if let Some(order) = order {
             last = Some(order.number);
-            let error = carry_out(&handover, &order).await.err();
+            let error = carry_out(handover, &order).await.err();
+            let name = order.order.name();
             match &error {
-                None => tracing::info!("the order {:?} is carried out", order.order),
-                Some(error) => tracing::warn!("the order {:?} is not carried out: {error}", order.order),
+                None => tracing::info!("the order {name} is carried out"),
+                Some(error) => tracing::warn!("the order {name} is not carried out: {error}"),
             }
-            if let Err(error) = write(&directory, "answer.json", &AnswerFile { number: order.number, error })
-            {
+            // The next command must not read the state from before the order.
+            write_status(directory, handover);
+            if let Err(error) = write(directory, "answer.json", &AnswerFile { number: order.number, error }) {
                 tracing::error!("the state of the move is not written: {error}");
             }
-            written = None;
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
 async fn carry_out(handover: &Handover, order: &OrderFile) -> Result<(), String> {
-    let patience = Duration::from_secs(order.patience_s);
-    let (to, queue) = match order.order {
-        ProxyOrder::Cutover => (Answering::New, &handover.to_new),
-        ProxyOrder::Back => (Answering::Old, &handover.to_old),
-        ProxyOrder::ClearAgain => return handover.to_new.clear_again().map_err(|error| error.to_string()),
-    };
-    let again = queue.status().again;
-    if let (Some(table), false) = (again.first(), order.force) {
-        return Err(format!(
-            "{} tables may differ, such as {:?} ({}): compare them first, or use --force",
-            again.len(),
-            table.table,
-            table.reason.text()
-        ));
+    let options = SwitchOptions { patience: Duration::from_secs(order.patience_s), force: order.force };
+    match &order.order {
+        ProxyOrder::Cutover => handover.switch(Answering::New, options).await,
+        ProxyOrder::Back => handover.switch(Answering::Old, options).await,
+        ProxyOrder::ClearAgain(compared) => {
+            handover.to_new.clear_again(compared).map_err(|error| error.to_string())
+        }
     }
-    handover.switch(to, patience).await
 }
 
 /// `move cutover` and `move back`.
-pub(super) fn switch(args: &SwitchArgs, to: ProxyOrder) -> Result<(), String> {
+pub(super) fn switch(args: &SwitchArgs, to: &ProxyOrder) -> Result<(), String> {
     let directory = &args.directory;
-    if to == ProxyOrder::Cutover && !has_done(directory, "verified") && !args.force {
+    let _lock = lock_steps(directory)?;
+    if *to == ProxyOrder::Cutover && !has_done(directory, "verified") && !args.force {
         return Err(format!(
             "the servers were not compared: run `thriftstore move verify {}` first, or use --force",
             directory.display()
         ));
     }
     let [old, new] = MovePlan::read(directory)?.addresses()?;
-    let next = if to == ProxyOrder::Cutover { new } else { old };
+    let next = if *to == ProxyOrder::Cutover { new } else { old };
     if let Err(error) = TcpStream::connect(&next.address) {
         return Err(format!("cannot connect to {}, which would answer: {error}", next.address));
     }
-    order(directory, to, args.force, Duration::from_secs(args.patience))?;
+    order(directory, to.clone(), args.force, Duration::from_secs(args.patience))?;
     match to {
         ProxyOrder::Cutover => {
             print_line!("the new server answers; the old one gets the writes, for the way back")
         }
-        ProxyOrder::Back | ProxyOrder::ClearAgain => {
+        ProxyOrder::Back | ProxyOrder::ClearAgain(_) => {
             print_line!("the old server answers; the new one gets the writes")
         }
     }

@@ -6,7 +6,7 @@
 //!   backfill   copies the rows that are older than the double writes
 //!   verify     compares both servers, and repairs the new one
 //!   cutover    the new server answers; the old one gets the writes      back   the old one answers again
-//!   finish     ends the double writes
+//!   finish     records the end: the proxy does not start again
 //! ```
 //!
 //! `start` runs until the end of the move. The other commands are short, and talk to it by files in the directory
@@ -45,7 +45,7 @@ enum MoveStep {
     Cutover(control::SwitchArgs),
     /// Let the old server answer again. The new one gets the writes.
     Back(control::SwitchArgs),
-    /// End the double writes: the old server gets nothing more.
+    /// Record that the move has ended: once the proxy is stopped, it does not start again.
     Finish(DirectoryArg),
 }
 
@@ -63,8 +63,8 @@ pub(super) fn run(args: &MoveArgs, types: &Types) -> Result<(), String> {
         MoveStep::Backfill(args) => steps::backfill(args, types),
         MoveStep::Verify(args) => steps::verify(args, types),
         MoveStep::Status(args) => control::status(&args.directory),
-        MoveStep::Cutover(args) => control::switch(args, control::ProxyOrder::Cutover),
-        MoveStep::Back(args) => control::switch(args, control::ProxyOrder::Back),
+        MoveStep::Cutover(args) => control::switch(args, &control::ProxyOrder::Cutover),
+        MoveStep::Back(args) => control::switch(args, &control::ProxyOrder::Back),
         MoveStep::Finish(args) => control::finish(&args.directory),
     }
 }

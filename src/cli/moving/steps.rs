@@ -1,6 +1,7 @@
 //! `move backfill` and `move verify`: copies and comparisons while the proxy runs.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -8,11 +9,14 @@ use clap::Args;
 use super::super::copy::{rate, stop_at_signals};
 use super::super::data;
 use super::control;
+use super::control::ProxyOrder;
 use super::plan::MovePlan;
 use base::marshal::Types;
+use base::schema::CfDef;
 use base::util::output::print_line;
 use traffic::handover::Answering;
-use transfer::copy::{CopyOptions, DEFAULT_PARALLEL, Task};
+use traffic::queue::OTHER_TABLES;
+use transfer::copy::{CopyOptions, DEFAULT_PARALLEL, Task, compare_schemas};
 use transfer::endpoint::DEFAULT_ROWS;
 use transfer::{RateLimit, copy};
 
@@ -44,6 +48,7 @@ pub(super) struct VerifyArgs {
 pub(super) fn backfill(args: &StepArgs, types: &Types) -> Result<(), String> {
     let progress_file = Some(args.directory.join("backfill.json"));
     let options = CopyOptions { task: Task::Copy, progress_file, ..CopyOptions::default() };
+    let _lock = control::lock_steps(&args.directory)?;
     run(args, types, options)?;
     control::note(&args.directory, "backfilled")
 }
@@ -52,15 +57,29 @@ pub(super) fn backfill(args: &StepArgs, types: &Types) -> Result<(), String> {
 pub(super) fn verify(args: &VerifyArgs, types: &Types) -> Result<(), String> {
     let repair_after = Some(Duration::from_secs(args.repair_after));
     let options = CopyOptions { task: Task::Verify, repair_after, ..CopyOptions::default() };
-    run(&args.step, types, options)?;
-    // Every table was compared, so the tables of the queue are, too.
-    control::order(&args.step.directory, control::ProxyOrder::ClearAgain, false, Duration::from_secs(10))?;
-    control::note(&args.step.directory, "verified")?;
+    let directory = &args.step.directory;
+    let _lock = control::lock_steps(directory)?;
+    // A write that is listed later may be in a table that was compared before it.
+    let again = control::running(directory)?.to_new.again;
+    let families = run(&args.step, types, options)?;
+    let compared = again.into_iter().filter(|table| is_compared(&table.table, &families)).collect();
+    control::order(directory, ProxyOrder::ClearAgain(compared), false, Duration::from_secs(10))?;
+    control::note(directory, "verified")?;
     print_line!("both servers have the same data");
     Ok(())
 }
 
-fn run(args: &StepArgs, types: &Types, options: CopyOptions) -> Result<(), String> {
+/// Returns whether a table of a queue is one of these, or may be any table: the names are those that a call has.
+fn is_compared(table: &str, families: &[Arc<CfDef>]) -> bool {
+    table.is_empty()
+        || table == OTHER_TABLES
+        || families.iter().any(|cf| {
+            table == cf.name || table == cf.keyspace || table == format!("{}.{}", cf.keyspace, cf.name)
+        })
+}
+
+/// Copies or compares. Returns the column families.
+fn run(args: &StepArgs, types: &Types, options: CopyOptions) -> Result<Vec<Arc<CfDef>>, String> {
     let plan = MovePlan::read(&args.directory)?;
     let status = control::running(&args.directory)?;
     if status.answering != Answering::Old {
@@ -78,6 +97,10 @@ fn run(args: &StepArgs, types: &Types, options: CopyOptions) -> Result<(), Strin
             interruption: stop_at_signals()?,
             ..options
         };
-        copy::run(servers.from, servers.to, servers.clock, &options).await.map_err(|error| error.to_string())
+        let (from, to) = (servers.from, servers.to);
+        let ended = copy::run(from.clone(), to.clone(), servers.clock, &options).await;
+        ended.map_err(|error| error.to_string())?;
+        let compared = compare_schemas(&from, &to, &options.selection).map_err(|error| error.to_string())?;
+        Ok(compared.families)
     })
 }

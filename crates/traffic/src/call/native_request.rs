@@ -9,6 +9,7 @@ use std::ops::Range;
 use bytes::{BufMut, Bytes, BytesMut};
 
 use super::{CallError, NativeFrame};
+use crate::limits::RECORDED_MESSAGE_BYTES_MAX;
 use base::model::BoundValue;
 use wire::native::{BodyReader, ProtocolVersion, RequestCode, flag};
 
@@ -236,7 +237,8 @@ impl NativeRequest {
     }
 
     /// Returns a frame that has the texts of prepared statements instead of their ids: QUERY and BATCH bind values, too.
-    /// `None` if a text is unknown, or for version 1, in which only EXECUTE binds values.
+    /// `None` if a text is unknown, or for version 1, in which only EXECUTE binds values, or if the frame would be longer
+    /// than those that are recorded: a batch may name a long text many times.
     pub fn unprepared<'t>(&self, text_of: impl Fn(&Bytes) -> Option<&'t str>) -> Option<NativeFrame> {
         const KIND_BYTES: usize = 1;
         let ids: Vec<&HandlePart> = self.prepared_ids().collect();
@@ -259,6 +261,9 @@ impl NativeRequest {
             body.put_u32(u32::try_from(text.len()).ok()?);
             body.put_slice(text.as_bytes());
             at = id.range.end;
+            if body.len() > RECORDED_MESSAGE_BYTES_MAX {
+                return None;
+            }
         }
         if let (false, Some(result)) = (is_batch, &self.result_id) {
             at = result.range.end;

@@ -16,4 +16,4 @@ mod switch;
 
 pub use gate::{Answering, HandoverGate};
 pub use port::{HandoverPort, HandoverSide};
-pub use switch::{Handover, HandoverState};
+pub use switch::{Handover, HandoverState, SwitchOptions};

@@ -60,8 +60,13 @@ impl HandoverPort {
                 Answering::Old => &self.old,
                 Answering::New => &self.new,
             };
-            let server = side.upstream.connect().await;
-            let server = server.map_err(|error| ConnectionEnd::Closed(error.into()))?;
+            let server = tokio::select! {
+                connected = side.upstream.connect() => {
+                    connected.map_err(|error| ConnectionEnd::Closed(error.into()))?
+                }
+                // Connecting to a server that is away takes as long as the gate waits.
+                () = pass.closing() => return Ok(()),
+            };
             let connection = self.last_connection.fetch_add(1, Ordering::Relaxed) + 1;
             let captured = Arc::new(side.capture.tap(connection, peer, side.upstream.address.clone()));
             let observers = Observers { tap: None, captured: Some(captured.clone()) };

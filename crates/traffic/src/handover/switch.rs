@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::gate::{Answering, HandoverGate};
-use crate::queue::WriteQueue;
+use crate::queue::{QueueTable, WriteQueue};
 
 /// The time for which connections may take to end when the gate closes.
 const CONNECTIONS_PATIENCE: Duration = Duration::from_secs(10);
@@ -31,6 +32,16 @@ pub struct Handover {
     /// Writes that the new server has answered.
     pub to_old: Arc<WriteQueue>,
     state: PathBuf,
+    answering: Mutex<Answering>,
+}
+
+/// The options of a switch.
+#[derive(Debug, Clone, Copy)]
+pub struct SwitchOptions {
+    /// The time for which clients may wait.
+    pub patience: Duration,
+    /// Whether to switch although tables must be compared or copied again.
+    pub force: bool,
 }
 
 impl Handover {
@@ -52,21 +63,21 @@ impl Handover {
             to_new,
             to_old,
             state: state.to_owned(),
+            answering: Mutex::new(found.answering),
         })
     }
 
     /// Returns the server that answers; while the gate is closed, the one that answered last.
     pub fn answering(&self) -> Answering {
-        let stored = fs::read(&self.state).ok().and_then(|json| serde_json::from_slice(&json).ok());
-        stored.map_or(Answering::Old, |state: HandoverState| state.answering)
+        *self.answering.lock()
     }
 
-    /// Lets the other server answer, once it has all writes. Clients wait meanwhile, at most for `patience`.
+    /// Lets the other server answer, once it has all writes. Clients wait meanwhile, at most for the patience.
     ///
     /// # Errors
     ///
     /// Why the same server goes on answering.
-    pub async fn switch(&self, to: Answering, patience: Duration) -> Result<(), String> {
+    pub async fn switch(&self, to: Answering, options: SwitchOptions) -> Result<(), String> {
         let from = self.answering();
         if from == to {
             return Ok(());
@@ -75,22 +86,32 @@ impl Handover {
             Answering::New => &self.to_new,
             Answering::Old => &self.to_old,
         };
-        if let Some(trouble) = queue.status().trouble {
+        let status = queue.status();
+        if let Some(trouble) = status.trouble {
             return Err(format!("the writes are not sent: {trouble}"));
         }
+        check_again(&status.again, options)?;
         self.gate.close();
-        let switched = self.switch_closed(to, queue, Instant::now() + patience).await;
+        let switched = self.switch_closed(to, queue, options).await;
         self.gate.open(if switched.is_ok() { to } else { from });
         switched
     }
 
-    async fn switch_closed(&self, to: Answering, queue: &WriteQueue, end: Instant) -> Result<(), String> {
+    async fn switch_closed(
+        &self,
+        to: Answering,
+        queue: &WriteQueue,
+        options: SwitchOptions,
+    ) -> Result<(), String> {
+        let end = Instant::now() + options.patience;
         if !self.gate.until_left(CONNECTIONS_PATIENCE).await {
             return Err("connections of clients did not end".to_owned());
         }
         loop {
             let status = queue.status();
             if status.unsent == 0 {
+                // The last writes may have been refused, or cut off without an answer.
+                check_again(&status.again, options)?;
                 break;
             }
             if Instant::now() >= end {
@@ -100,7 +121,9 @@ impl Handover {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         self.store(HandoverState { answering: to })
-            .map_err(|error| format!("cannot store the state: {error}"))
+            .map_err(|error| format!("cannot store the state: {error}"))?;
+        *self.answering.lock() = to;
+        Ok(())
     }
 
     fn store(&self, state: HandoverState) -> io::Result<()> {
@@ -108,6 +131,24 @@ impl Handover {
         let file = fs::File::create(&new)?;
         serde_json::to_writer(&file, &state)?;
         file.sync_all()?;
-        fs::rename(&new, &self.state)
+        fs::rename(&new, &self.state)?;
+        // A failure of the machine must not bring the other server back, so the new name is synced, too. If that fails, the
+        // name is there all the same.
+        let directory = self.state.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let _ = fs::File::open(directory.unwrap_or(Path::new("."))).and_then(|opened| opened.sync_all());
+        Ok(())
+    }
+}
+
+/// Checks that no table must be compared or copied again.
+fn check_again(again: &[QueueTable], options: SwitchOptions) -> Result<(), String> {
+    match again.first() {
+        Some(table) if !options.force => Err(format!(
+            "{} tables may differ, such as {:?} ({}): compare them first, or use --force",
+            again.len(),
+            table.table,
+            table.reason.text()
+        )),
+        _ => Ok(()),
     }
 }

@@ -15,7 +15,7 @@ use crate::report::short;
 
 const FORMAT: u32 = 1;
 /// The name of the entry for all tables that have no entry of their own.
-const OTHERS: &str = "(others)";
+pub const OTHER_TABLES: &str = "(others)";
 /// Time between two writes of the file if only numbers change.
 const WRITE_EVERY: Duration = Duration::from_secs(1);
 
@@ -111,7 +111,7 @@ impl AgainList {
         let error = short(error, REPORT_NAME_CHARS_MAX).into_owned();
         let mut key = (short(table, REPORT_NAME_CHARS_MAX).into_owned(), reason, error);
         if !self.tables.contains_key(&key) && self.tables.len() >= REPORT_FAMILIES_MAX {
-            key = (OTHERS.to_owned(), reason, String::new());
+            key = (OTHER_TABLES.to_owned(), reason, String::new());
         }
         let is_new = !self.tables.contains_key(&key);
         let (table, _, error) = key.clone();
@@ -135,9 +135,9 @@ impl AgainList {
         self.tables.values().cloned().collect()
     }
 
-    /// Empties the list: everything was compared or copied again.
-    pub(super) fn clear(&mut self) -> Result<(), QueueError> {
-        self.tables.clear();
+    /// Removes tables that were compared or copied again, unless they have had another write since they looked like this.
+    pub(super) fn clear(&mut self, compared: &[QueueTable]) -> Result<(), QueueError> {
+        self.tables.retain(|_, table| !compared.contains(table));
         self.is_changed = true;
         self.write()
     }
@@ -182,8 +182,12 @@ mod tests {
             again.add(&format!("k.{number}"), AgainReason::Full, "", 1).unwrap();
         }
         assert!(again.tables().len() <= REPORT_FAMILIES_MAX + 1);
-        assert!(again.tables().iter().any(|table| table.table == OTHERS && table.writes > 900));
-        again.clear().unwrap();
+        assert!(again.tables().iter().any(|table| table.table == OTHER_TABLES && table.writes > 900));
+        let compared = again.tables();
+        again.add("k.a", AgainReason::Full, "", 9).unwrap();
+        again.clear(&compared).unwrap();
+        assert_eq!(again.tables().iter().map(|table| table.writes).collect::<Vec<_>>(), [3], "a later write");
+        again.clear(&again.tables()).unwrap();
         assert_eq!(AgainList::open(&path).unwrap().tables(), []);
         std::fs::write(&path, r#"{"format": 2, "tables": []}"#).unwrap();
         assert!(matches!(AgainList::open(&path), Err(QueueError::OtherFormat { found: 2, .. })));

@@ -84,6 +84,10 @@ impl CapturedTap {
         let chunk = Chunk { at_us: now_us(), connection: self.connection, kind };
         let mut events = Vec::new();
         let mut state = self.capture.state.lock();
+        if matches!(chunk.kind, ChunkKind::Closed { .. }) && state.decoder.has_lost_track(self.connection) {
+            // Bytes after those that could not be decoded were passed on, and may be writes.
+            self.capture.queue.add_again("", AgainReason::NotSendable, "", chunk.at_us)?;
+        }
         state.decoder.decode(&chunk, bytes, &mut events);
         events.into_iter().try_for_each(|event| state.take(&self.capture, event))
     }
@@ -118,7 +122,7 @@ impl CaptureState {
                     self.finish(capture, &closed.conversation, call, *at_us, &lost)
                 })
             }
-            // The bytes were of another protocol, which no server takes for a write.
+            // The bytes were of another protocol or a message that was cut off, which no server takes for a write.
             EventKind::Lost(loss) if loss.why == LossReason::Unreadable && loss.messages == 0 => Ok(()),
             EventKind::Lost(_) => capture.queue.add_again("", AgainReason::NotSendable, "", at_us),
             EventKind::Pushed { .. } => Ok(()),
@@ -299,6 +303,21 @@ mod tests {
         let Captured { queue, tap, _directory } = captured;
         drop(tap);
         assert_eq!(queue.status().unsent, 1);
+    }
+
+    #[test]
+    fn bytes_that_cannot_be_decoded_are_listed_unless_they_never_were_of_the_protocol() {
+        let captured = Captured::new();
+        captured.tap.pass(Side::Client, b"GET / HTTP/1.1\r\n").unwrap();
+        let Captured { queue, tap, _directory } = captured;
+        drop(tap);
+        assert_eq!(queue.status().again, []);
+        let captured = Captured::new();
+        captured.exchange("insert", INSERT, "{}");
+        captured.tap.pass(Side::Client, &[0xff; 64]).unwrap();
+        let Captured { queue, tap, _directory } = captured;
+        drop(tap);
+        assert_eq!((queue.status().unsent, queue.status().again.len()), (1, 1));
     }
 
     #[test]

@@ -53,6 +53,20 @@ impl LaneKey {
     }
 }
 
+/// Why a write is not sent.
+enum NotSent {
+    /// The connection is lost, or cannot be used any more.
+    Lost(String),
+    /// The outcome of this write only.
+    Outcome(WriteOutcome),
+}
+
+impl From<String> for NotSent {
+    fn from(why: String) -> NotSent {
+        NotSent::Lost(why)
+    }
+}
+
 /// An open connection.
 pub(super) struct Lane {
     key: LaneKey,
@@ -147,30 +161,44 @@ impl Lane {
         consistency: Option<ConsistencyLevel>,
     ) -> Result<Vec<WriteOutcome>, String> {
         let mut messages = Vec::with_capacity(writes.len());
+        // The method of each write that is sent, or the outcome of one that is not.
         let mut methods = Vec::with_capacity(writes.len());
         for (at, write) in writes.iter().enumerate() {
             let stream = i16::try_from(at).unwrap_or_default();
-            let (method, message) = match self.key.version {
-                Some(_) => (String::new(), native_message(&write.message, stream, consistency)?),
-                None => self.thrift_message(write, consistency).await?,
+            let made = match self.key.version {
+                Some(_) => native_message(&write.message, stream, consistency)
+                    .map(|message| (String::new(), message))
+                    .map_err(|why| NotSent::Outcome(WriteOutcome::Refused(why))),
+                None => self.thrift_message(write, consistency).await,
             };
-            methods.push(method);
-            messages.push(message);
+            match made {
+                Ok((method, message)) => {
+                    methods.push(Ok(method));
+                    messages.push(message);
+                }
+                Err(NotSent::Outcome(outcome)) => methods.push(Err(outcome)),
+                Err(NotSent::Lost(why)) => return Err(why),
+            }
         }
-        let replies = self.exchange(&messages).await?;
-        let outcomes = replies.into_iter().zip(methods).map(|(reply, method)| {
-            // A call without a reply.
-            let Some(reply) = reply else { return WriteOutcome::Applied };
-            let answer = match self.key.version {
-                Some(_) => NativeReply::read(&reply).map(Answer::Native),
-                None => ThriftMessage::read(&reply).map(Answer::Thrift).map_err(Into::into),
-            };
-            answer.map_or_else(
-                |error| WriteOutcome::Failed(error.to_string()),
-                |answer| outcome_of(&method, &answer),
-            )
+        let mut replies = self.exchange(&messages).await?.into_iter();
+        let outcomes = methods.into_iter().map(|method| match method {
+            Ok(method) => self.outcome(&method, replies.next().flatten()),
+            Err(outcome) => outcome,
         });
         Ok(outcomes.collect())
+    }
+
+    /// Returns the outcome of a write by its reply, which a oneway call does not have.
+    fn outcome(&self, method: &str, reply: Option<Bytes>) -> WriteOutcome {
+        let Some(reply) = reply else { return WriteOutcome::Applied };
+        let answer = match self.key.version {
+            Some(_) => NativeReply::read(&reply).map(Answer::Native),
+            None => ThriftMessage::read(&reply).map(Answer::Thrift).map_err(Into::into),
+        };
+        answer.map_or_else(
+            |error| WriteOutcome::Failed(error.to_string()),
+            |answer| outcome_of(method, &answer),
+        )
     }
 
     /// Returns the method and the message of a write, with the consistency level and the server's own ids.
@@ -178,13 +206,14 @@ impl Lane {
         &mut self,
         write: &QueuedWrite,
         consistency: Option<ConsistencyLevel>,
-    ) -> Result<(String, Bytes), String> {
-        let method = ThriftMessage::read(&write.message).map(|message| message.method());
-        let method = method.map_err(|error| error.to_string())?;
+    ) -> Result<(String, Bytes), NotSent> {
+        let unreadable = |error: &dyn std::fmt::Display| WriteOutcome::Refused(error.to_string());
+        let read = ThriftMessage::read(&write.message);
+        let mut message = read.map_err(|error| NotSent::Outcome(unreadable(&error)))?;
+        let method = message.method();
         if consistency.is_none() && write.statement.is_none() {
             return Ok((method, write.message.clone()));
         }
-        let mut message = ThriftMessage::read(&write.message).map_err(|error| error.to_string())?;
         if let Some(text) = &write.statement {
             let id = self.prepare(method.contains("cql3"), text).await?;
             message.fields.insert(1, Value::I32(id));
@@ -195,8 +224,8 @@ impl Lane {
         Ok((method, message.write()))
     }
 
-    /// Returns the server's id of a statement.
-    async fn prepare(&mut self, is_cql3: bool, text: &str) -> Result<i32, String> {
+    /// Returns the server's id of a statement. One that the server refuses is refused as a write, too.
+    async fn prepare(&mut self, is_cql3: bool, text: &str) -> Result<i32, NotSent> {
         let key = (is_cql3, text.to_owned());
         if let Some(id) = self.prepared.get(&key) {
             return Ok(*id);
@@ -206,7 +235,12 @@ impl Lane {
         let fields = Fields::from([(1, query), (2, Value::I32(NOT_COMPRESSED))]);
         let reply = self.thrift_call(method, fields).await?;
         let id = reply.fields.get(&0).and_then(|result| result.get(1)).and_then(Value::as_int);
-        let id = id.and_then(|id| i32::try_from(id).ok()).ok_or("a statement cannot be prepared")?;
+        let Some(id) = id.and_then(|id| i32::try_from(id).ok()) else {
+            return Err(NotSent::Outcome(match outcome_of(method, &Answer::Thrift(reply)) {
+                WriteOutcome::Applied => WriteOutcome::Refused("a statement cannot be prepared".to_owned()),
+                refused => refused,
+            }));
+        };
         self.prepared.insert(key, id);
         Ok(id)
     }
@@ -230,8 +264,8 @@ impl Lane {
             if let Some((call, reply)) = self.wire.take(&mut self.input)? {
                 let at = call.checked_sub(first).and_then(|at| usize::try_from(at).ok());
                 if let Some(place) = at.and_then(|at| replies.get_mut(at)) {
-                    *place = Some(reply);
-                    missing -= 1;
+                    // Only the first reply of a stream counts.
+                    missing -= usize::from(place.replace(reply).is_none());
                 }
                 continue;
             }

@@ -29,7 +29,7 @@ mod segment;
 mod sender;
 mod write_queue;
 
-pub use again::{AgainReason, QueueTable};
+pub use again::{AgainReason, OTHER_TABLES, QueueTable};
 pub use capture::{Capture, CapturedTap};
 pub use failure::QueueError;
 pub use queued_write::QueuedWrite;

@@ -35,9 +35,16 @@ pub struct QueuedWrite {
 }
 
 impl QueuedWrite {
+    /// Returns the length of `encode`, at most.
+    pub(super) fn bytes_max(&self) -> usize {
+        let texts = [self.keyspace.as_ref(), self.statement.as_ref(), Some(&self.table)];
+        let texts = texts.into_iter().flatten().map(String::len).sum::<usize>();
+        64 + texts + self.message.len()
+    }
+
     /// Returns the bytes of the write in a segment.
     pub(super) fn encode(&self) -> Bytes {
-        let mut out = BytesMut::with_capacity(64 + self.message.len());
+        let mut out = BytesMut::with_capacity(self.bytes_max());
         out.put_i64(self.at_us);
         out.put_u8(match self.protocol {
             Protocol::Thrift { is_framed: true } => 0,

@@ -13,7 +13,7 @@
 //! A record that is cut off at the end of the last file is of a write that no client has an answer to: it is removed. Any
 //! other damage is an error.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ const FORMAT: u32 = 1;
 pub(super) const HEAD_BYTES: u64 = 24;
 const RECORD_HEAD_BYTES: usize = 8;
 /// Longest write: a message with its texts, of which a statement is at most as long.
-const WRITE_BYTES_MAX: usize = 2 * RECORDED_MESSAGE_BYTES_MAX + 1024;
+pub(super) const WRITE_BYTES_MAX: usize = 2 * RECORDED_MESSAGE_BYTES_MAX + 1024;
 /// Bytes that are read at a time.
 const READ_BYTES: usize = 256 * 1024;
 
@@ -67,7 +67,11 @@ impl QueueFile {
         head.put_u32(FORMAT);
         head.put_u64(first);
         head.put_u32(crc32fast::hash(&head));
-        file.write_all(&head).map_err(failed)?;
+        if let Err(why) = file.write_all(&head) {
+            // The next try creates a file of this name again.
+            let _ = fs::remove_file(&path);
+            return Err(failed(why));
+        }
         Ok(QueueFile { path, file, first, end: first, bytes: HEAD_BYTES })
     }
 

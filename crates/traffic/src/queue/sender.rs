@@ -50,8 +50,17 @@ impl QueueSender {
     ///
     /// # Errors
     ///
-    /// If the disk fails, or a file of the queue is damaged.
-    pub async fn run(mut self) -> Result<(), QueueError> {
+    /// If the disk fails, or a file of the queue is damaged. The status of the queue has the error, too.
+    pub async fn run(self) -> Result<(), QueueError> {
+        let queue = self.queue.clone();
+        let ended = self.send_all().await;
+        if let Err(error) = &ended {
+            queue.note_trouble(&format!("{error}; start the program again once this is mended"));
+        }
+        ended
+    }
+
+    async fn send_all(mut self) -> Result<(), QueueError> {
         self.give_up_begun().await?;
         let mut pause = FIRST_PAUSE;
         loop {
@@ -108,7 +117,7 @@ impl QueueSender {
         }
         let Some(lane) = self.lanes.get_mut(&key) else { return Ok(Ok(())) };
         let mut sent = lane.send(&[&stored.write], self.options.consistency).await;
-        let outcome = sent.as_mut().map(|outcomes| outcomes.pop().unwrap_or(WriteOutcome::Applied));
+        let outcome = sent.as_mut().map(|outcomes| outcomes.pop().unwrap_or_else(unanswered));
         match outcome {
             Ok(WriteOutcome::Applied) => self.queue.acknowledge(stored).map(Ok),
             Ok(WriteOutcome::Refused(why) | WriteOutcome::Failed(why)) => {
@@ -204,4 +213,9 @@ impl QueueSender {
         }
         Ok(())
     }
+}
+
+/// The lane returns an outcome for each write.
+fn unanswered() -> WriteOutcome {
+    WriteOutcome::TimedOut("the server has not answered".to_owned())
 }

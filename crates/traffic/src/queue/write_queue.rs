@@ -13,7 +13,7 @@ use super::again::{AgainList, AgainReason, QueueTable};
 use super::failure::QueueError;
 use super::position::{Position, PositionFile};
 use super::queued_write::QueuedWrite;
-use super::segment::{HEAD_BYTES, QueueFile, StoredWrite};
+use super::segment::{HEAD_BYTES, QueueFile, StoredWrite, WRITE_BYTES_MAX};
 use crate::record::now_us;
 
 /// A file of a queue in bytes, at which the next one begins: files are removed as a whole.
@@ -132,13 +132,16 @@ impl WriteQueue {
         Ok(WriteQueue { limits, directory, state: Mutex::new(state), arrived: Notify::new(), _lock: lock })
     }
 
-    /// Appends a write. If there is no room, its table is added to the tables that must be copied again.
+    /// Appends a write. If there is no room, or it is too long, its table is added to the tables that must be copied again.
     ///
     /// # Errors
     ///
     /// If the disk fails. The write is not in the queue, and no client may get its answer.
     pub fn append(&self, write: &QueuedWrite) -> Result<(), QueueError> {
         let mut state = self.state.lock();
+        if write.bytes_max() > WRITE_BYTES_MAX {
+            return state.again.add(&write.table, AgainReason::NotSendable, "", write.at_us);
+        }
         let age_us = state.oldest_us.map_or(0, |oldest| write.at_us.saturating_sub(oldest));
         let is_old = u128::try_from(age_us).is_ok_and(|age| age > self.limits.age.as_micros());
         if is_old || state.bytes() + write.message.len() as u64 > self.limits.bytes {
@@ -175,13 +178,14 @@ impl WriteQueue {
         self.state.lock().again.add(table, reason, error, at_us)
     }
 
-    /// Empties the list of tables that must be compared or copied again.
+    /// Removes tables that were compared or copied again from the list, unless they have had another write since they looked
+    /// like this.
     ///
     /// # Errors
     ///
     /// If the disk fails.
-    pub fn clear_again(&self) -> Result<(), QueueError> {
-        self.state.lock().again.clear()
+    pub fn clear_again(&self, compared: &[QueueTable]) -> Result<(), QueueError> {
+        self.state.lock().again.clear(compared)
     }
 
     /// Writes what is only in memory.
@@ -373,9 +377,22 @@ mod tests {
         assert_eq!((&status.again[0].table[..], status.again[0].reason), ("k.t0", AgainReason::Full));
         drop(queue);
         let queue = WriteQueue::open(directory.path(), limits).unwrap();
-        assert_eq!(queue.status().again.len(), 2);
-        queue.clear_again().unwrap();
+        // The numbers of a queue that was not flushed are older.
+        let again = queue.status().again;
+        assert_eq!(again.len(), 2);
+        queue.clear_again(&again).unwrap();
         assert_eq!(queue.status().missing(), status.unsent);
+    }
+
+    #[tokio::test]
+    async fn a_write_that_could_not_be_read_again_is_listed() {
+        let directory = tempfile::tempdir().unwrap();
+        let limits = QueueLimits { bytes: 10 * SEGMENT_BYTES, ..LIMITS };
+        let queue = WriteQueue::open(directory.path(), limits).unwrap();
+        let long = QueuedWrite { message: vec![0; WRITE_BYTES_MAX].into(), ..write(1, now_us()) };
+        queue.append(&long).unwrap();
+        let status = queue.status();
+        assert_eq!((status.unsent, status.again[0].reason), (0, AgainReason::NotSendable));
     }
 
     #[tokio::test]

@@ -100,7 +100,8 @@ impl FamilyCopy<'_> {
         if let Some(pause) = self.options.repair_after {
             let (from, to, clock) = (self.from.clone(), self.to.clone(), self.clock.clone());
             let again = std::mem::take(&mut found.again);
-            let repair = Repair { from, to, clock, pause };
+            let interruption = self.options.interruption.clone();
+            let repair = Repair { from, to, clock, pause, interruption };
             found.repaired = repair.repair(pair, again, found.differences).await?;
         }
         Ok(tally)

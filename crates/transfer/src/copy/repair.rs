@@ -17,9 +17,9 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::selection::Pair;
-use crate::TransferError;
 use crate::endpoint::{Difference, DifferenceKind, Differences, Endpoint, RowWriter, difference_of};
 use crate::rows::{RowBatch, RowTarget};
+use crate::{Interruption, TransferError};
 use base::model::{Cell, Change, Predicate};
 use base::schema::CfDef;
 use base::util::Clock;
@@ -35,6 +35,8 @@ pub(super) struct Repair {
     pub clock: Arc<Clock>,
     /// The time between two looks. Writes to both sides must have arrived within it.
     pub pause: Duration,
+    /// Stops the repair between two differences.
+    pub interruption: Interruption,
 }
 
 /// A cell on both sides.
@@ -84,6 +86,7 @@ impl Repair {
         tokio::time::sleep(self.pause).await;
         let mut still = Vec::new();
         for difference in found {
+            self.check_interruption(pair)?;
             let both = self.look(pair, &difference).await?;
             if both.difference().is_some() {
                 still.push((difference, both));
@@ -94,6 +97,7 @@ impl Repair {
         }
         let mut repaired = 0;
         for (difference, both) in still {
+            self.check_interruption(pair)?;
             let kind = self.repair_one(pair, &difference, both).await?;
             match kind {
                 None => repaired += 1,
@@ -101,6 +105,13 @@ impl Repair {
             }
         }
         Ok(repaired)
+    }
+
+    fn check_interruption(&self, pair: &Pair) -> Result<(), TransferError> {
+        if self.interruption.is_stopped() {
+            return Err(TransferError::Interrupted(format!("{} is repaired only in part", pair.name())));
+        }
+        Ok(())
     }
 
     /// Repairs one difference. Returns how both sides differ still.

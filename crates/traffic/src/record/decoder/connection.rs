@@ -235,6 +235,11 @@ impl RecordedConnection {
         }
     }
 
+    /// Returns whether messages were decoded, and later bytes could not be.
+    pub(super) fn has_lost_track(&self) -> bool {
+        self.is_opened && matches!(self.streams, Streams::Ignored(_))
+    }
+
     /// Returns the bytes that are not a whole message yet.
     pub(super) fn partial_bytes(&self) -> usize {
         match &self.streams {

@@ -40,6 +40,11 @@ pub struct Decoder {
 }
 
 impl Decoder {
+    /// Returns whether the protocol of a connection is known, but its bytes could not be decoded from some place on.
+    pub(crate) fn has_lost_track(&self, connection: u64) -> bool {
+        self.connections.get(&connection).is_some_and(RecordedConnection::has_lost_track)
+    }
+
     /// Decodes the next chunk and appends its events. `buffer` has the bytes of the chunk.
     pub fn decode(&mut self, chunk: &Chunk, buffer: &[u8], events: &mut Vec<Event>) {
         let event = |kind| Event { at_us: chunk.at_us, connection: chunk.connection, kind };
