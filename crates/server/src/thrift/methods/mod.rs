@@ -115,7 +115,7 @@ impl<'a> Call<'a> {
 /// The future of a call.
 pub type CallFuture<'a> = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send + 'a>>;
 
-/// One signature of one method. [`MethodRow::signatures`] makes them from the rows and the interface files.
+/// One signature of one method. They are made from the rows and the interface files.
 pub struct Method {
     /// The name in the IDL and in messages.
     pub name: &'static str,
