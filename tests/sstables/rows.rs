@@ -1,6 +1,7 @@
 //! The rows of all tables of a column family, merged in a store, are those that the server answered.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::Arc;
 
 use base::compat::Behaviour;
@@ -322,30 +323,33 @@ fn rows_of_all_releases_are_those_that_the_server_answered() {
     differences.assert_none();
 }
 
-/// Each row of a table is found by its key, and is the same as when all rows are read.
+/// Checks that each row of a table is found by its key, and is the same as when all rows are read.
+pub fn check_rows_by_key(file: &Path) {
+    let open = || TableReader::open(file, &TableOptions::default()).unwrap();
+    let mut rows: BTreeMap<Bytes, Vec<Unit>> = BTreeMap::new();
+    let (mut table, mut present) = (open(), Bytes::new());
+    while let Some(unit) = table.next_unit().unwrap() {
+        if let Unit::Row { key, .. } = &unit {
+            present = key.clone();
+        }
+        rows.entry(present.clone()).or_default().push(unit);
+    }
+    for (key, units) in &rows {
+        let mut table = open();
+        assert!(table.seek_to_key(key).unwrap(), "{} has {}", file.display(), hex(key));
+        for unit in units {
+            assert_eq!(table.next_unit().unwrap().as_ref(), Some(unit));
+        }
+    }
+    assert!(!open().seek_to_key(b"no such key").unwrap());
+}
+
 #[test]
 fn each_row_is_found_by_its_key() {
     for release in RELEASES {
         let fixture = Fixture::of(release);
         for file in fixture.data_files("BloggyAppy") {
-            let open = || TableReader::open(&file, &TableOptions::default()).unwrap();
-            let mut rows: BTreeMap<Bytes, Vec<Unit>> = BTreeMap::new();
-            let mut table = open();
-            let mut present = Bytes::new();
-            while let Some(unit) = table.next_unit().unwrap() {
-                if let Unit::Row { key, .. } = &unit {
-                    present = key.clone();
-                }
-                rows.entry(present.clone()).or_default().push(unit);
-            }
-            for (key, units) in &rows {
-                let mut table = open();
-                assert!(table.seek_to_key(key).unwrap(), "{} has {}", file.display(), hex(key));
-                for unit in units {
-                    assert_eq!(table.next_unit().unwrap().as_ref(), Some(unit));
-                }
-            }
-            assert!(!open().seek_to_key(b"no such key").unwrap());
+            check_rows_by_key(&file);
         }
     }
 }

@@ -6,15 +6,14 @@ use std::fs;
 use std::process::Command;
 
 use base::marshal::Types;
-use bytes::Bytes;
 use serde_json::Value;
-use sstable::{Component, Descriptor, TableOptions, TableReader, Unit};
+use sstable::{Component, Descriptor};
 use transfer::import::{Defined, FoundSchema, Inventory, Summary};
 
 use crate::contents::Differences;
 use crate::fixture::{Fixture, WITHOUT_THRIFT, has_logs};
 use crate::import::import_in_order;
-use crate::rows::Merged;
+use crate::rows::{Merged, check_rows_by_key};
 
 /// Returns the kinds of answers of a directory, with or without the writes that were in the commit log only.
 fn answers<'c>(contents: &'c Value, kind: &str, has_commit_logs: bool) -> BTreeMap<&'c String, &'c Value> {
@@ -153,23 +152,7 @@ fn each_row_is_found_by_its_key() {
     for release in WITHOUT_THRIFT {
         let fixture = Fixture::of(release);
         for file in fixture.data_files("key_space_test") {
-            let open = || TableReader::open(&file, &TableOptions::default()).unwrap();
-            let mut rows: BTreeMap<Bytes, Vec<Unit>> = BTreeMap::new();
-            let (mut table, mut present) = (open(), Bytes::new());
-            while let Some(unit) = table.next_unit().unwrap() {
-                if let Unit::Row { key, .. } = &unit {
-                    present = key.clone();
-                }
-                rows.entry(present.clone()).or_default().push(unit);
-            }
-            for (key, units) in &rows {
-                let mut table = open();
-                assert!(table.seek_to_key(key).unwrap(), "{}", file.display());
-                for unit in units {
-                    assert_eq!(table.next_unit().unwrap().as_ref(), Some(unit));
-                }
-            }
-            assert!(!open().seek_to_key(b"no such key").unwrap());
+            check_rows_by_key(&file);
         }
     }
 }
