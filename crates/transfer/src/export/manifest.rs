@@ -139,7 +139,10 @@ impl Manifest {
         let path = directory.join(MANIFEST);
         let new = Manifest::of(source, options);
         let found = Manifest::read(&path)?;
-        let is_empty = fs::read_dir(directory).map_err(|error| failed(&error))?.next().is_none();
+        // A kill before the manifest got its name leaves only this file.
+        let unnamed = format!("{MANIFEST}.new");
+        let mut files = fs::read_dir(directory).map_err(|error| failed(&error))?;
+        let is_empty = files.all(|file| file.is_ok_and(|file| file.file_name() == *unnamed));
         match found {
             None if !is_empty => Err(failed(&"the directory is not empty; use another one")),
             None => Ok(ResumeFile::new(Some(&path), new)),
