@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gate::{Answering, HandoverGate};
 use crate::queue::{QueueTable, WriteQueue};
+use base::util::{replace_file, sync_name};
 
 /// The time for which connections may take to end when the gate closes.
 const CONNECTIONS_PATIENCE: Duration = Duration::from_secs(10);
@@ -127,15 +128,10 @@ impl Handover {
     }
 
     fn store(&self, state: HandoverState) -> io::Result<()> {
-        let new = self.state.with_extension("new");
-        let file = fs::File::create(&new)?;
-        serde_json::to_writer(&file, &state)?;
-        file.sync_all()?;
-        fs::rename(&new, &self.state)?;
+        replace_file(&self.state, &serde_json::to_vec(&state)?)?;
         // A failure of the machine must not bring the other server back, so the new name is synced, too. If that fails, the
         // name is there all the same.
-        let directory = self.state.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let _ = fs::File::open(directory.unwrap_or(Path::new("."))).and_then(|opened| opened.sync_all());
+        let _ = sync_name(&self.state);
         Ok(())
     }
 }

@@ -2,8 +2,7 @@
 //! directory of a queue.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -12,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::QueueError;
 use crate::limits::{REPORT_FAMILIES_MAX, REPORT_NAME_CHARS_MAX};
 use crate::report::short;
+use base::util::replace_file;
 
 const FORMAT: u32 = 1;
 /// The name of the entry for all tables that have no entry of their own.
@@ -148,13 +148,8 @@ impl AgainList {
             return Ok(());
         }
         let record = AgainRecord { format: FORMAT, tables: self.tables() };
-        let new = self.path.with_extension("new");
-        let written = serde_json::to_vec_pretty(&record).map_err(std::io::Error::other).and_then(|json| {
-            let mut file = File::create(&new)?;
-            file.write_all(&json)?;
-            file.sync_all()?;
-            fs::rename(&new, &self.path)
-        });
+        let json = serde_json::to_vec_pretty(&record).map_err(std::io::Error::other);
+        let written = json.and_then(|json| replace_file(&self.path, &json));
         written.map_err(|why| QueueError::io(&self.path, why))?;
         (self.written, self.is_changed) = (Instant::now(), false);
         Ok(())

@@ -1,11 +1,13 @@
 //! A file that records how far a transfer is, so that another run continues there.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use base::util::{replace_file, sync_name};
 
 /// Longest accepted file: paths of some hundred thousand SSTables.
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -50,15 +52,7 @@ impl<R: Serialize + DeserializeOwned> ResumeFile<R> {
     /// If the file cannot be written.
     pub(crate) fn write(&self) -> io::Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
-        let json = serde_json::to_vec_pretty(&self.record)?;
-        let mut new = path.as_os_str().to_owned();
-        new.push(".new");
-        let mut file = File::create(&new)?;
-        file.write_all(&json)?;
-        file.sync_all()?;
-        fs::rename(&new, path)?;
-        // Sync the new name, too.
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+        replace_file(path, &serde_json::to_vec_pretty(&self.record)?)?;
+        sync_name(path)
     }
 }
