@@ -24,6 +24,7 @@ use base::util::output::print_line;
 use traffic::handover::{Answering, Handover, SwitchOptions};
 use traffic::queue::{QueueStatus, QueueTable};
 use traffic::record::now_us;
+use traffic::report::shown_table;
 
 /// The age in seconds of a status whose proxy does not run any more.
 const OLD_S: i64 = 10;
@@ -291,8 +292,8 @@ pub(super) fn status(directory: &Path) -> Result<(), String> {
         for table in &queue.again {
             let error = if table.error.is_empty() { String::new() } else { format!(": {}", table.error) };
             print_line!(
-                "  compare again: {:?} ({} writes): {}{error}",
-                table.table,
+                "  compare again: {} ({} writes): {}{error}",
+                shown_table(&table.table).escape_debug(),
                 table.writes,
                 table.reason.text()
             );

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gate::{Answering, HandoverGate};
 use crate::queue::{QueueTable, WriteQueue};
+use crate::report::shown_table;
 use base::util::{replace_file, sync_name};
 
 /// The time for which connections may take to end when the gate closes.
@@ -140,9 +141,9 @@ impl Handover {
 fn check_again(again: &[QueueTable], options: SwitchOptions) -> Result<(), String> {
     match again.first() {
         Some(table) if !options.force => Err(format!(
-            "{} tables may differ, such as {:?} ({}): compare them first, or use --force",
+            "{} tables may differ, such as {} ({}): compare them first, or use --force",
             again.len(),
-            table.table,
+            shown_table(&table.table).escape_debug(),
             table.reason.text()
         )),
         _ => Ok(()),

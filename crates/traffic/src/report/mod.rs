@@ -24,7 +24,7 @@ pub use collect::{CauseId, Report, ReportSubject, RunKind};
 pub(crate) use compared::ANOTHER_ORDER;
 pub use compared::{CallDifference, CallInterface, CallOutcome, ComparedCall, DifferenceKind};
 pub use latency::{Latencies, LatencySummary};
-pub use names::{NameTable, short};
+pub use names::{NameTable, short, shown_table};
 pub use reproduction::{CqlValue, ReproducedCall, ReproducedRequest, Reproduction};
 pub use summary::{MissingTable, MissingWrites, Summary, Verdict};
 pub use visible::{Micros, Thousands, Visible};

@@ -38,6 +38,11 @@ impl<T: Default> NameTable<T> {
     }
 }
 
+/// Returns the name of a table as it is shown. It is empty if a write may be for any table.
+pub fn shown_table(table: &str) -> &str {
+    if table.is_empty() { "(any table)" } else { table }
+}
+
 /// Returns a text of at most `max` characters. A longer one is cut, and its length in bytes is added.
 pub fn short(text: &str, max: usize) -> std::borrow::Cow<'_, str> {
     match text.char_indices().nth(max) {

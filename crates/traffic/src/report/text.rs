@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::latency::LatencySummary;
+use super::names::shown_table;
 use super::summary::{CallTotals, CauseSummary, CountedName, MissingWrites, Summary};
 use super::visible::{Micros, Percent, Thousands, Visible};
 use base::marshal::timestamp_text;
@@ -73,11 +74,10 @@ fn write_missing(out: &mut String, missing: &MissingWrites) -> fmt::Result {
         writeln!(out, "  the queue cannot go on: {}", Visible(trouble))?;
     }
     for table in missing.tables.iter().take(ROWS_MAX) {
-        let name = if table.table.is_empty() { "(any table)" } else { &table.table };
         write!(
             out,
             "  compare or copy again: {} ({} writes): {}",
-            Visible(name),
+            Visible(shown_table(&table.table)),
             Thousands(table.writes),
             table.reason
         )?;
