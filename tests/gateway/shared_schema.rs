@@ -71,7 +71,9 @@ impl Client {
     async fn call(&mut self, method: &str, args: &Value) -> Reply {
         let message = Style::UNFRAMED.message(method, args, MessageKind::Call, 1).freeze();
         let mut out = BytesMut::new();
-        answer(&self.service, &mut self.session, &message, Transport::Unframed, &mut out).await.unwrap();
+        answer(&self.service, &mut self.session, &message, None, Transport::Unframed, &mut out)
+            .await
+            .unwrap();
         let (_, _, reply) = Reply::read(&out.freeze()).unwrap();
         reply
     }

@@ -53,7 +53,7 @@ impl Write for InProcess {
         self.input.extend_from_slice(bytes);
         while let Some(message) = self.next_message() {
             let replying =
-                answer(&self.service, &mut self.session, &message, self.transport, &mut self.output);
+                answer(&self.service, &mut self.session, &message, None, self.transport, &mut self.output);
             self.runtime.block_on(replying).map_err(std::io::Error::other)?;
         }
         Ok(bytes.len())

@@ -16,8 +16,8 @@ use net::{
     let_others_go_first,
 };
 use wire::limits::MESSAGE_BYTES_MAX;
-use wire::thrift::WireError;
 use wire::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Refusal, Transport, detect};
+use wire::thrift::{Arguments, WireError};
 
 /// Length of the header of a frame.
 const FRAME_HEADER_BYTES: usize = 4;
@@ -123,7 +123,7 @@ impl Connection {
             match cutter.next_message(&mut self.input)? {
                 NextMessage::Message(message) => {
                     self.link.end_message();
-                    self.answer(message, transport).await?;
+                    self.answer(message, cutter.take_arguments(), transport).await?;
                     self.after_request(&mut cutter);
                     if self.output.len() >= REPLY_BYTES_BEFORE_FLUSH {
                         self.flush().await?;
@@ -200,9 +200,14 @@ impl Connection {
 
     /// Answers a message. If there is no memory for a large reply, the reply is dropped, and the request runs again
     /// when there is memory. This is safe because only requests that change nothing have large replies.
-    async fn answer(&mut self, message: Bytes, transport: Transport) -> Result<(), ConnectionError> {
+    async fn answer(
+        &mut self,
+        message: Bytes,
+        arguments: Option<Arguments>,
+        transport: Transport,
+    ) -> Result<(), ConnectionError> {
         let start = self.output.len();
-        self.make_reply(&message, transport).await?;
+        self.make_reply(&message, arguments, transport).await?;
         if let Some(fault) = self.session.reply_fault.take() {
             return self.fault_reply(fault, start, transport).await;
         }
@@ -254,11 +259,17 @@ impl Connection {
     }
 
     /// Appends the reply to a message. Meanwhile the request sees whether its client has left.
-    async fn make_reply(&mut self, message: &Bytes, transport: Transport) -> Result<(), WireError> {
+    async fn make_reply(
+        &mut self,
+        message: &Bytes,
+        arguments: Option<Arguments>,
+        transport: Transport,
+    ) -> Result<(), WireError> {
         let client = self.session.meter.client().clone();
+        let reply = answer(&self.service, &mut self.session, message, arguments, transport, &mut self.output);
         tokio::select! {
             biased;
-            answered = answer(&self.service, &mut self.session, message, transport, &mut self.output) => answered,
+            answered = reply => answered,
             never = self.link.watch(&client) => match never {},
         }
     }
@@ -276,7 +287,7 @@ impl Connection {
             turn => {
                 let turn = turn?;
                 self.output = BytesMut::with_capacity(held.replies);
-                self.make_reply(message, transport).await?;
+                self.make_reply(message, None, transport).await?;
                 drop(turn);
                 let held = HeldBytes { replies: self.output.capacity(), ..held };
                 if self.link.share.try_hold(self.link.counted(held)) {

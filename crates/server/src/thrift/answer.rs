@@ -17,7 +17,9 @@ use base::util::limits::RESULT_BYTES_MAX;
 use base::util::metrics::EndedRequest;
 use db::Database;
 use wire::thrift::frame::Transport;
-use wire::thrift::{ApplicationError, FrameMark, MessageHeader, MessageKind, Reader, WireError, Writer};
+use wire::thrift::{
+    ApplicationError, Arguments, FrameMark, MessageHeader, MessageKind, Reader, WireError, Writer,
+};
 
 /// The error of an unknown method, as it is counted: without the name, which clients can invent.
 const UNKNOWN_NAME: &str = "Invalid method name: no Thrift method of the supported releases has it";
@@ -30,7 +32,8 @@ struct ReceivedMessage<'a> {
     bytes: usize,
 }
 
-/// Answers one message by appending the reply to `out`; a one-way call gets no reply.
+/// Answers one message by appending the reply to `out`; a one-way call gets no reply. `arguments` are those of the message,
+/// if they have been found already.
 ///
 /// # Errors
 ///
@@ -39,6 +42,7 @@ pub async fn answer(
     service: &Service,
     session: &mut Session,
     message: &Bytes,
+    arguments: Option<Arguments>,
     transport: Transport,
     out: &mut BytesMut,
 ) -> Result<(), WireError> {
@@ -47,13 +51,15 @@ pub async fn answer(
     let header = MessageHeader::read(&mut reader)?;
     let (name, bytes) = (header.name, message.len());
     let received = ReceivedMessage { began, header, transport, bytes };
-    let args = match Args::find(&mut reader) {
-        Ok(args) => args,
+    let start = reader.clone();
+    let found = match arguments.map_or_else(|| Arguments::find(&mut reader), Ok) {
+        Ok(found) => found,
         Err(error) => {
             let text = error.to_string();
             return received.refuse(&service.database, ApplicationError::ProtocolError, &text, out);
         }
     };
+    let args = Args::new(start, found);
     let Some(method) = dialect::find_method(name, &args, &service.compat, session, transport) else {
         let text = format!("Invalid method name: '{}'", String::from_utf8_lossy(name));
         return received.refuse(&service.database, ApplicationError::UnknownMethod, &text, out);

@@ -1,8 +1,8 @@
-//! The arguments of a call: finds their positions in the message before any is decoded.
+//! The arguments of a call, each decoded when a method asks for it.
 
 use super::failure::Failure;
 use bytes::Bytes;
-use wire::thrift::{QueryTextError, Reader, TType, WireError, query_text};
+use wire::thrift::{Arguments, QueryTextError, Reader, TType, query_text};
 
 use base::compat::Behaviour;
 use base::compat::features::{ConsistencyLevel, consistency_of};
@@ -19,46 +19,26 @@ pub struct Arg {
     pub ttype: TType,
 }
 
-/// More than any method's number of arguments, so that unknown ids fit too.
-const ARGS_MAX: usize = 12;
-
-/// The arguments of a message, by position.
+/// The arguments of a message, with the declarations of its method.
 #[derive(Debug)]
 pub struct Args<'a> {
     /// The name of the method, for errors.
     method: &'static str,
     declared: &'static [Arg],
     message: Reader<'a>,
-    found: [Option<RawArgument>; ARGS_MAX],
-}
-
-/// An argument of a message: its id, its type, and the number of bytes from its value to the end of the message.
-#[derive(Debug, Clone, Copy)]
-struct RawArgument {
-    id: i16,
-    ttype: TType,
-    remaining: usize,
+    found: Arguments,
 }
 
 impl<'a> Args<'a> {
-    /// Finds all arguments of the argument struct. Arguments past the twelfth belong to no method and are skipped.
-    pub fn find(reader: &mut Reader<'a>) -> Result<Args<'a>, WireError> {
-        let message = reader.clone();
-        let mut found = [None; ARGS_MAX];
-        let mut slots = found.iter_mut();
-        while let Some((ttype, id)) = reader.field_begin()? {
-            if let Some(slot) = slots.next() {
-                *slot = Some(RawArgument { id, ttype, remaining: reader.remaining() });
-            }
-            reader.skip(ttype)?;
-        }
-        Ok(Args { method: "", declared: &[], message, found })
+    /// Creates the arguments that were found in a message, which `message` reads. They have no declarations yet.
+    pub fn new(message: Reader<'a>, found: Arguments) -> Args<'a> {
+        Args { method: "", declared: &[], message, found }
     }
 
     /// Returns whether all declared arguments in the message have their declared types. Then the message may be a call
     /// of this shape.
     pub fn fit(&self, declared: &[Arg]) -> bool {
-        self.found.iter().map_while(Option::as_ref).enumerate().all(|(at, found)| {
+        self.found.as_slice().iter().enumerate().all(|(at, found)| {
             // Arguments are usually in the declared order.
             let in_its_place = declared.get(at).filter(|arg| arg.id == found.id);
             let declared = in_its_place.or_else(|| declared.iter().find(|arg| arg.id == found.id));
@@ -77,10 +57,10 @@ impl<'a> Args<'a> {
     /// Returns a reader at the argument's value, if the argument has the declared type.
     pub fn optional(&self, id: i16) -> Option<Reader<'a>> {
         let declared = self.declared.iter().find(|arg| arg.id == id)?;
-        let mut found = self.found.iter().flatten();
         // Of repeated fields the last one counts, as in generated readers.
-        let found = found.rfind(|found| found.id == id && found.ttype == declared.ttype)?;
-        Some(self.message.clone().at(found.remaining))
+        let found =
+            self.found.as_slice().iter().rfind(|found| found.id == id && found.ttype == declared.ttype)?;
+        Some(self.message.clone().at(found.position))
     }
 
     /// Returns the declared arguments that the message has, each with a reader at its value.

@@ -8,7 +8,7 @@ use super::failure::{Failure, write_failure};
 use super::methods::Method;
 use super::service::Service;
 use wire::thrift::frame::Transport;
-use wire::thrift::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
+use wire::thrift::{ApplicationError, Arguments, MessageHeader, MessageKind, Reader, WireError, Writer};
 
 /// Refuses a complete message because the server is overloaded: with the method's UnavailableException, or with a
 /// TApplicationException if the method declares none. A one-way call gets no reply.
@@ -29,7 +29,8 @@ pub(crate) fn refuse_overloaded(
     if header.kind == MessageKind::Oneway {
         return Ok(());
     }
-    let args = Args::find(&mut reader)?;
+    let start = reader.clone();
+    let args = Args::new(start, Arguments::find(&mut reader)?);
     let Some(method) = dialect::find_method(header.name, &args, &service.compat, session, transport) else {
         return refuse_long(message, transport, why, out);
     };

@@ -18,7 +18,7 @@
 use bytes::{Buf, Bytes, BytesMut};
 
 use crate::limits::METHOD_NAME_BYTES_MAX;
-use crate::thrift::{MessageScanner, Scan, WireError};
+use crate::thrift::{Arguments, MessageScanner, Scan, WireError};
 
 /// Longest header of a message, in bytes: a version, the name's length, the name, and the sequence number.
 const HEADER_BYTES_MAX: usize = 4 + 4 + METHOD_NAME_BYTES_MAX + 4;
@@ -217,6 +217,11 @@ impl MessageCutter {
                 Scan::Needed(count) => NextMessage::Needed(count),
             }),
         }
+    }
+
+    /// Takes the places of the arguments in the last message, if looking for its end has found them.
+    pub fn take_arguments(&mut self) -> Option<Arguments> {
+        self.scanner.take_arguments()
     }
 
     fn next_frame(&mut self, buffer: &mut BytesMut) -> Result<NextMessage, FrameError> {

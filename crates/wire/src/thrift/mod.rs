@@ -3,6 +3,7 @@
 //! Every `string` is bytes here, because old clients put raw bytes into keys and names. This code never reserves memory
 //! by a size that the peer announced, never recurses without a limit, and never panics on any input.
 
+mod arguments;
 mod error;
 pub mod frame;
 mod header;
@@ -14,6 +15,7 @@ mod skip;
 mod ttype;
 mod writer;
 
+pub use arguments::{Argument, Arguments};
 pub use error::WireError;
 pub use header::{MessageHeader, MessageKind};
 pub use query_text::{NOT_COMPRESSED, QueryTextError, query_text};

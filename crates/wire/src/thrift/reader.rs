@@ -41,11 +41,11 @@ impl<'a> Reader<'a> {
         self.rest.len()
     }
 
-    /// Returns the reader at a later position: with `remaining` unread bytes.
+    /// Returns the reader at a later position, in bytes from the start of the message.
     #[must_use]
     #[inline]
-    pub fn at(mut self, remaining: usize) -> Reader<'a> {
-        self.rest = self.rest.split_at(self.rest.len().saturating_sub(remaining)).1;
+    pub fn at(mut self, position: usize) -> Reader<'a> {
+        self.rest = self.rest.get(position.saturating_sub(self.position())..).unwrap_or_default();
         self
     }
 
@@ -106,12 +106,31 @@ impl<'a> Reader<'a> {
     /// Reads the next field's type and id; `None` at the end of the struct.
     #[inline]
     pub fn field_begin(&mut self) -> Result<Option<(TType, i16)>, WireError> {
-        let at = self.position();
-        let [code] = self.array()?;
-        match TType::from_code(code) {
-            Some(TType::Stop) => Ok(None),
-            Some(ttype) => Ok(Some((ttype, self.i16()?))),
-            None => Err(WireError::UnknownType { at, code }),
+        match *self.rest {
+            [0, ref rest @ ..] => {
+                self.rest = rest;
+                Ok(None)
+            }
+            [code, high, low, ref rest @ ..] => {
+                let Some(ttype) = TType::from_code(code) else {
+                    return Err(WireError::UnknownType { at: self.position(), code });
+                };
+                self.rest = rest;
+                Ok(Some((ttype, i16::from_be_bytes([high, low]))))
+            }
+            _ => Err(self.truncated_field()),
+        }
+    }
+
+    /// Returns why the last one or two bytes of the message are no field.
+    #[cold]
+    fn truncated_field(&self) -> WireError {
+        match *self.rest {
+            [code, ..] if TType::from_code(code).is_none() => {
+                WireError::UnknownType { at: self.position(), code }
+            }
+            [_, ref rest @ ..] => WireError::Truncated { at: self.length, need: 2 - rest.len() },
+            [] => self.truncated(1),
         }
     }
 
@@ -194,6 +213,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a length or count.
+    #[inline(always)]
     fn size(&mut self) -> Result<usize, WireError> {
         let at = self.position();
         let size = self.i32()?;
@@ -208,6 +228,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    #[inline(always)]
     fn take(&mut self, length: usize) -> Result<&'a [u8], WireError> {
         let Some((taken, rest)) = self.rest.split_at_checked(length) else {
             return Err(self.truncated(length));
@@ -216,6 +237,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
+    #[inline(always)]
     fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
         let Some((taken, rest)) = self.rest.split_first_chunk::<N>() else {
             return Err(self.truncated(N));

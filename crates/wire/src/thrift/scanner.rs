@@ -1,7 +1,7 @@
 //! Finds the end of an unframed message.
 
 use super::header::{HeaderStart, check_name_length};
-use super::{MessageHeader, Reader, TType, WireError};
+use super::{Arguments, MessageHeader, Reader, TType, WireError};
 use crate::limits::NESTING_MAX;
 
 /// The result of a scan.
@@ -27,6 +27,8 @@ pub struct MessageScanner {
     pending: Option<TType>,
     /// Open containers, the argument struct first. Empty until the header has been read.
     open: Vec<Container>,
+    /// The arguments of the last complete message, if it arrived whole.
+    arguments: Option<Arguments>,
 }
 
 #[derive(Debug)]
@@ -59,7 +61,7 @@ impl From<WireError> for Pause {
 impl MessageScanner {
     /// Creates a scanner for messages of at most `limit` bytes.
     pub fn new(limit: usize) -> MessageScanner {
-        MessageScanner { limit, at: 0, pending: None, open: Vec::new() }
+        MessageScanner { limit, at: 0, pending: None, open: Vec::new(), arguments: None }
     }
 
     /// Changes the length limit, for the current and later messages.
@@ -76,11 +78,13 @@ impl MessageScanner {
     pub fn scan(&mut self, buffer: &[u8]) -> Result<Scan, WireError> {
         // Most messages have arrived completely and need no saved position.
         if self.open.is_empty()
-            && let Ok(length) = length_of_whole(buffer)
+            && let Ok((length, arguments)) = whole_message(buffer)
             && length <= self.limit
         {
+            self.arguments = Some(arguments);
             return Ok(Scan::Complete(length));
         }
+        self.arguments = None;
         let walked = self.walk(buffer);
         if self.at > self.limit {
             return Err(WireError::MessageTooLong { length: self.at, limit: self.limit });
@@ -90,6 +94,12 @@ impl MessageScanner {
             Err(Pause::Needed(count)) => Ok(Scan::Needed(count)),
             Err(Pause::Broken(error)) => Err(error),
         }
+    }
+
+    /// Takes the arguments of the last complete message, if the scan has seen them: a message that arrived in parts is
+    /// scanned without them.
+    pub fn take_arguments(&mut self) -> Option<Arguments> {
+        self.arguments.take()
     }
 
     fn walk(&mut self, buffer: &[u8]) -> Result<(), Pause> {
@@ -220,12 +230,13 @@ impl MessageScanner {
     }
 }
 
-/// Returns the length of the complete message at the start of the buffer; an error if it is incomplete or invalid.
-fn length_of_whole(buffer: &[u8]) -> Result<usize, WireError> {
+/// Returns the length and the arguments of the complete message at the start of the buffer; an error if it is incomplete
+/// or invalid.
+fn whole_message(buffer: &[u8]) -> Result<(usize, Arguments), WireError> {
     let mut reader = Reader::over(buffer);
     MessageHeader::read(&mut reader)?;
-    reader.skip(TType::Struct)?;
-    Ok(reader.position())
+    let arguments = Arguments::find(&mut reader)?;
+    Ok((reader.position(), arguments))
 }
 
 /// Returns the `N` bytes at `at`, or how many bytes are missing up to their end.
@@ -257,6 +268,22 @@ mod tests {
         let two = [&bytes[..], b"\0\0\0\x01x\x01\0\0\0\0\0"].concat();
         assert_eq!(scanner.scan(&two), Ok(Scan::Complete(bytes.len())));
         assert_eq!(scanner.scan(&two[bytes.len()..]), Ok(Scan::Complete(11)));
+    }
+
+    #[test]
+    fn the_arguments_of_a_message_that_arrives_whole_are_known() {
+        let bytes = message(b"\x0b\0\x01\0\0\0\x02ab\x08\0\x02\0\0\0\x01\0");
+        let mut scanner = MessageScanner::new(1000);
+        scanner.scan(&bytes).unwrap();
+        let mut reader = Reader::over(&bytes);
+        MessageHeader::read(&mut reader).unwrap();
+        assert_eq!(scanner.take_arguments(), Arguments::find(&mut reader).ok());
+        assert_eq!(scanner.take_arguments(), None);
+
+        scanner.scan(&bytes).unwrap();
+        scanner.scan(&bytes[..20]).unwrap();
+        assert_eq!(scanner.scan(&bytes), Ok(Scan::Complete(bytes.len())));
+        assert_eq!(scanner.take_arguments(), None, "the arguments of an earlier message");
     }
 
     #[test]

@@ -98,7 +98,7 @@ pub(crate) async fn run_call(
         ..Session::from_address(visitor.connection.peer.ip())
     };
     let mut out = BytesMut::new();
-    let answered = answer(&service, &mut session, &call.message(), Transport::Unframed, &mut out).await;
+    let answered = answer(&service, &mut session, &call.message(), None, Transport::Unframed, &mut out).await;
     answered.map_err(|error| AdminError::internal(error.to_string()))?;
     ThriftMessage::read(&out.freeze()).map_err(|error| AdminError::internal(error.to_string()))
 }
