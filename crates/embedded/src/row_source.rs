@@ -60,12 +60,13 @@ impl<'a> RowSource<'a> {
 }
 
 impl StoredRow<'_> {
-    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        match (self.memory.iter().find_map(|map| map.get(key, &self.likely)), self.tables) {
-            (Some(value), _) => Ok(value.map(PackedValue::to_bytes)),
-            (None, Some((tables, snapshot))) => tables.get(snapshot, &self.row.entry(key)),
-            (None, None) => Ok(None),
-        }
+    /// Looks a key up in the memtables. `Some(None)` if the newest that has the key has removed it.
+    fn in_memory(&self, key: &[u8]) -> Option<Option<PackedValue<'_>>> {
+        self.memory.iter().find_map(|map| map.get(key, &self.likely))
+    }
+
+    fn in_tables(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        self.tables.map_or(Ok(None), |(tables, snapshot)| tables.get(snapshot, &self.row.entry(key)))
     }
 
     fn entries(&self, low: &[u8], high: &[u8], reversed: bool) -> RowEntries<'_> {
@@ -101,7 +102,10 @@ impl RowSource<'_> {
     /// Returns the value of one entry.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         match self {
-            RowSource::Stored(row) => row.get(key),
+            RowSource::Stored(row) => match row.in_memory(key) {
+                Some(value) => Ok(value.map(PackedValue::to_bytes)),
+                None => row.in_tables(key),
+            },
             RowSource::Cached(row) => Ok(row.get(key).map(PackedValue::to_bytes)),
         }
     }
@@ -115,14 +119,17 @@ impl RowSource<'_> {
         }
     }
 
-    /// Passes the value of one entry to `look`, without a copy if the row is cached.
+    /// Passes the value of one entry to `look`, without a copy if it is in memory.
     pub(crate) fn look_at<T>(
         &self,
         key: &[u8],
         look: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>, StoreError> {
         match self {
-            RowSource::Stored(row) => Ok(row.get(key)?.map(|value| look(&value))),
+            RowSource::Stored(row) => match row.in_memory(key) {
+                Some(value) => Ok(value.map(|value| look(value.as_slice()))),
+                None => Ok(row.in_tables(key)?.map(|value| look(&value))),
+            },
             RowSource::Cached(row) => Ok(row.get(key).map(|value| look(value.as_slice()))),
         }
     }
