@@ -4,7 +4,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -182,14 +181,25 @@ fn releases_of(releases: Releases, name: &str) -> String {
     }
 }
 
-/// Returns a table of the settings of cassandra.yaml that have an effect.
+/// Settings that clients see, and that change nothing else.
+const SHOWN: &str = "Only shown to clients.";
+
+/// Returns a table of the settings of cassandra.yaml that have an effect, and the names of those that are only shown.
 fn yaml_table<T>(rows: &[ConfigSetting<T>]) -> String {
     let mut out = "| name | releases | default | meaning |\n|---|---|---|---|\n".to_owned();
+    let mut shown = Vec::new();
     for row in rows.iter().filter(|row| row.has_effect()) {
         let Some(own) = row.name(NameKind::Key) else { continue };
         let (name, releases) = (own.name, releases_of(own.releases, own.name));
+        if row.meaning == SHOWN {
+            shown.push(format!("`{name}`"));
+            continue;
+        }
         let (default, meaning) = (row.yaml_default.unwrap_or(row.default), row.meaning);
         writeln!(out, "| `{name}` | {releases} | {default} | {meaning} |").unwrap();
+    }
+    if !shown.is_empty() {
+        writeln!(out, "\nOnly shown to clients: {}.", shown.join(", ")).unwrap();
     }
     out
 }

@@ -210,14 +210,19 @@ fn paths_lead_to_files() {
 fn the_document_lists_the_methods_of_each_release() {
     let document = read("docs/methods.md");
     let rows: Vec<&str> = document.lines().filter(|line| line.starts_with("| `")).collect();
-    for (column, release) in Release::ALL.into_iter().enumerate() {
-        for method in METHODS.iter() {
-            let quoted = format!("`{}`", method.name);
-            let has = METHODS.iter().any(|other| other.name == method.name && other.releases.has(release));
-            let row = rows.iter().find(|row| row.contains(&quoted));
-            let cell = row.and_then(|row| row.split('|').nth(column + 2)).map(str::trim);
-            assert_eq!(cell, Some(if has { "yes" } else { "-" }), "{quoted} in {}", release.name());
-        }
+    for method in METHODS.iter() {
+        let quoted = format!("`{}`", method.name);
+        let of_name = METHODS.iter().filter(|other| other.name == method.name);
+        let has = |release| of_name.clone().any(|other| other.releases.has(release));
+        let releases: Vec<Release> = Release::ALL.into_iter().filter(|release| has(*release)).collect();
+        let (first, last) = (releases[0], releases[releases.len() - 1]);
+        let is_span = |release| (first..=last).contains(&release) == has(release);
+        assert!(Release::ALL.into_iter().all(is_span), "{quoted} is not of releases in a row");
+        let (from, to) = (first.name(), last.name());
+        let expected = if from == to { from.to_owned() } else { format!("{from} to {to}") };
+        let row = rows.iter().find(|row| row.contains(&quoted));
+        let cell = row.and_then(|row| row.trim_end_matches([' ', '|']).rsplit(" | ").next());
+        assert_eq!(cell, Some(&*expected), "{quoted}");
     }
 }
 
