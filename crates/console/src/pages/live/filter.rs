@@ -143,7 +143,8 @@ mod tests {
             assert_eq!(filter.admits(&request), expected, "{name}={value}");
         }
         let text = "SELECT * FROM blog.\"Posts\"".to_owned();
-        let statement = RequestSummary { statement: text, client: "[::1]:5".to_owned(), ..Default::default() };
+        let statement =
+            RequestSummary { statement: text, client: "[::1]:5".to_owned(), ..Default::default() };
         for (name, value, expected) in [
             ("family", "Posts", true),
             ("family", "post", false),
