@@ -215,8 +215,9 @@ fn table<T>(rows: &[ConfigSetting<T>], kind: NameKind) -> String {
             ignored.push(format!("`{name}`"));
             continue;
         }
-        let is_number = row.default.starts_with(|first: char| first.is_ascii_digit());
-        let unit = if is_number { row.unit } else { "" };
+        let is_number = row.default.parse::<u64>().is_ok();
+        let is_time = ["ms", "s", "min"].contains(&row.unit);
+        let unit = if is_number && is_time { row.unit } else { "" };
         let default = format!("{} {unit}", row.default);
         writeln!(out, "| `{name}` | {releases} | {} | {} |", default.trim(), row.meaning).unwrap();
     }
