@@ -1,7 +1,5 @@
 //! Checks that comments are in plain words: a list of phrases that hide the thing which they are about is not used.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-
 use std::fs;
 use std::path::Path;
 
