@@ -3,7 +3,7 @@
 //! with the memtables.
 //!
 //! Keys and names are UUIDs, or numbers of eight digits. `MESSAGE_MB` sets the size of messages whose length has no
-//! other limit. With `--nocapture` the test prints the tables of docs/limits.md.
+//! other limit. With `--nocapture` the test prints the tables of docs/notes/limits.md.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 

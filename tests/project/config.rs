@@ -4,7 +4,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -182,43 +181,48 @@ fn releases_of(releases: Releases, name: &str) -> String {
     }
 }
 
-/// Returns a table of the settings of cassandra.yaml that have an effect.
+/// Settings that clients see, and that change nothing else.
+const SHOWN: &str = "Only shown to clients.";
+
+/// Returns a table of the settings of cassandra.yaml that have an effect, and the names of those that are only shown.
 fn yaml_table<T>(rows: &[ConfigSetting<T>]) -> String {
     let mut out = "| name | releases | default | meaning |\n|---|---|---|---|\n".to_owned();
+    let mut shown = Vec::new();
     for row in rows.iter().filter(|row| row.has_effect()) {
         let Some(own) = row.name(NameKind::Key) else { continue };
         let (name, releases) = (own.name, releases_of(own.releases, own.name));
+        if row.meaning == SHOWN {
+            shown.push(format!("`{name}`"));
+            continue;
+        }
         let (default, meaning) = (row.yaml_default.unwrap_or(row.default), row.meaning);
         writeln!(out, "| `{name}` | {releases} | {default} | {meaning} |").unwrap();
     }
-    out
-}
-
-/// Returns the table of the settings of cassandra.yaml without an effect, by reason.
-fn inert_table<T>(rows: &[ConfigSetting<T>]) -> String {
-    let mut by_reason: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| !row.has_effect()) {
-        if let Some(own) = row.name(NameKind::Key) {
-            by_reason.entry(row.meaning).or_default().insert(own.name);
-        }
-    }
-    let mut out = "| why | settings |\n|---|---|\n".to_owned();
-    for (reason, keys) in by_reason {
-        let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-        writeln!(out, "| {reason} | {} |", keys.join(", ")).unwrap();
+    if !shown.is_empty() {
+        writeln!(out, "\nOnly shown to clients: {}.", shown.join(", ")).unwrap();
     }
     out
 }
 
-/// Returns a table of elements or attributes of storage-conf.xml.
+/// Returns a table of elements or attributes of storage-conf.xml, and the names of those without an effect.
 fn table<T>(rows: &[ConfigSetting<T>], kind: NameKind) -> String {
-    let mut out = "| name | releases | default | unit | meaning |\n|---|---|---|---|---|\n".to_owned();
+    let mut out = "| name | releases | default | meaning |\n|---|---|---|---|\n".to_owned();
+    let mut ignored = Vec::new();
     for row in rows {
         let Some(own) = row.name(kind) else { continue };
         let (name, releases) = (own.name, releases_of(own.releases, own.name));
-        let ignored = if row.has_effect() { "" } else { "*Ignored.* " };
-        let (default, unit, meaning) = (row.default, row.unit, row.meaning);
-        writeln!(out, "| `{name}` | {releases} | {default} | {unit} | {ignored}{meaning} |").unwrap();
+        if !row.has_effect() {
+            ignored.push(format!("`{name}`"));
+            continue;
+        }
+        let is_number = row.default.parse::<u64>().is_ok();
+        let is_time = ["ms", "s", "min"].contains(&row.unit);
+        let unit = if is_number && is_time { row.unit } else { "" };
+        let default = format!("{} {unit}", row.default);
+        writeln!(out, "| `{name}` | {releases} | {} | {} |", default.trim(), row.meaning).unwrap();
+    }
+    if !ignored.is_empty() {
+        writeln!(out, "\nWithout an effect: {}.", ignored.join(", ")).unwrap();
     }
     out
 }
@@ -260,7 +264,6 @@ fn the_documentation_has_every_element_and_the_errors_of_its_example() {
         ),
         ("storage-conf.md", "elements of ColumnFamily", table(config::FAMILY_SETTINGS, NameKind::Element)),
         ("cassandra-yaml.md", "settings of cassandra.yaml", yaml_table(config::SETTINGS)),
-        ("cassandra-yaml.md", "settings of cassandra.yaml without effect", inert_table(config::SETTINGS)),
         (
             "cassandra-yaml.md",
             "settings of a keyspace in cassandra.yaml",

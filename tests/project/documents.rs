@@ -210,14 +210,19 @@ fn paths_lead_to_files() {
 fn the_document_lists_the_methods_of_each_release() {
     let document = read("docs/methods.md");
     let rows: Vec<&str> = document.lines().filter(|line| line.starts_with("| `")).collect();
-    for (column, release) in Release::ALL.into_iter().enumerate() {
-        for method in METHODS.iter() {
-            let quoted = format!("`{}`", method.name);
-            let has = METHODS.iter().any(|other| other.name == method.name && other.releases.has(release));
-            let row = rows.iter().find(|row| row.contains(&quoted));
-            let cell = row.and_then(|row| row.split('|').nth(column + 2)).map(str::trim);
-            assert_eq!(cell, Some(if has { "yes" } else { "-" }), "{quoted} in {}", release.name());
-        }
+    for method in METHODS.iter() {
+        let quoted = format!("`{}`", method.name);
+        let of_name = METHODS.iter().filter(|other| other.name == method.name);
+        let has = |release| of_name.clone().any(|other| other.releases.has(release));
+        let releases: Vec<Release> = Release::ALL.into_iter().filter(|release| has(*release)).collect();
+        let (first, last) = (releases[0], releases[releases.len() - 1]);
+        let is_span = |release| (first..=last).contains(&release) == has(release);
+        assert!(Release::ALL.into_iter().all(is_span), "{quoted} is not of releases in a row");
+        let (from, to) = (first.name(), last.name());
+        let expected = if from == to { from.to_owned() } else { format!("{from} to {to}") };
+        let row = rows.iter().find(|row| row.contains(&quoted));
+        let cell = row.and_then(|row| row.trim_end_matches([' ', '|']).rsplit(" | ").next());
+        assert_eq!(cell, Some(&*expected), "{quoted}");
     }
 }
 
@@ -267,29 +272,42 @@ fn collect_tests(folder: &Path, names: &mut BTreeSet<String>) {
     }
 }
 
+/// Returns the rows of the tables of a text: the heading above each with its first cell, and its last cell.
+fn table_rows(text: &str) -> Vec<(String, &str)> {
+    let (mut heading, mut before) = ("", "");
+    let mut rows = Vec::new();
+    for line in text.lines() {
+        if let Some(title) = line.strip_prefix("## ") {
+            heading = title;
+        }
+        // The first row of a table has the titles of its columns.
+        if let Some(row) = line.strip_prefix("| ").filter(|_| before.starts_with('|')) {
+            let cells: Vec<&str> = row.trim_end_matches([' ', '|']).split(" | ").collect();
+            rows.push((format!("{heading} | {}", cells[0]), *cells.last().unwrap()));
+        }
+        before = line;
+    }
+    rows
+}
+
 #[test]
-fn each_limit_names_an_existing_test() {
+fn each_limit_has_an_existing_test() {
     let mut tests = BTreeSet::new();
     for folder in ["src", "crates", "tests"] {
         collect_tests(&root().join(folder), &mut tests);
     }
-    let text = read("docs/limits.md");
-    let is_row = |line: &&str| line.starts_with("| ") && !line.starts_with("| what |");
-    let mut rows = 0;
-    let mut missing = Vec::new();
-    for row in text.lines().filter(is_row) {
-        rows += 1;
-        let last = row.trim_end_matches([' ', '|']).rsplit('|').next().unwrap_or_default().trim();
-        let is_test = |name: &str| {
-            let name = name.strip_prefix('`').and_then(|name| name.strip_suffix('`'));
-            name.is_some_and(|name| tests.contains(name))
-        };
-        if !last.split(", ").all(is_test) {
-            missing.push(row);
-        }
-    }
+    let (limits, list) = (read("docs/limits.md"), read("tests/project/limits.txt"));
+    let lines: Vec<(&str, &str)> = list.lines().map(|line| line.rsplit_once(": ").unwrap()).collect();
+    let documented: Vec<String> = table_rows(&limits).into_iter().map(|(limit, _)| limit).collect();
+    let listed: Vec<&str> = lines.iter().map(|(limit, _)| *limit).collect();
+    assert_eq!(documented, listed, "tests/project/limits.txt names the tests of each row of docs/limits.md");
+    assert!(documented.len() > 50, "only {} rows", documented.len());
+    let measured = read("docs/notes/limits.md").replace(['`', ','], "");
+    let of_measurements = table_rows(&measured).into_iter().map(|(_, names)| names);
+    let named = lines.iter().map(|(_, names)| *names).chain(of_measurements);
+    let missing: Vec<&str> =
+        named.flat_map(|names| names.split(' ')).filter(|name| !tests.contains(*name)).collect();
     assert_eq!(missing, Vec::<&str>::new());
-    assert!(rows > 50, "only {rows} rows");
 }
 
 /// The options in the tables of limits are documented beside the configuration.

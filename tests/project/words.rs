@@ -1,5 +1,8 @@
 //! Checks that comments are in plain words: a list of phrases that hide the thing which they are about is not used.
 
+use std::fs;
+use std::path::Path;
+
 use crate::layers::sources;
 
 /// Phrases in lower case that no comment may have. A full stop stands before the beginning of a sentence.
@@ -69,6 +72,28 @@ fn comments_name_the_things_that_they_are_about() {
     for (name, code) in sources() {
         let found = phrases_in(&code);
         wrong.extend(found.iter().map(|(line, phrase)| format!("{name}:{line} has \"{phrase}\"")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Documents have questions as headings, so only the phrases within sentences count.
+#[test]
+fn pages_for_users_name_the_things_that_they_are_about() {
+    let read = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let summary = read("docs/SUMMARY.md");
+    let (for_users, _) = summary.split_once("# For contributors").unwrap();
+    let links = for_users.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let mut wrong = Vec::new();
+    for link in links.filter(|link| !link.contains("CHANGELOG")) {
+        let text = read(&format!("docs/{link}"));
+        let mut is_code = false;
+        let as_comments = text.lines().map(|line| {
+            is_code ^= line.trim_start().starts_with("```");
+            if is_code { "\n".to_owned() } else { format!("// {line}\n") }
+        });
+        let found = phrases_in(&as_comments.collect::<String>());
+        let found = found.iter().filter(|(_, phrase)| !phrase.starts_with('.'));
+        wrong.extend(found.map(|(line, phrase)| format!("{link}:{line} has \"{phrase}\"")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

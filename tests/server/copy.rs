@@ -212,6 +212,25 @@ fn incompatible_sources_and_targets_are_refused() {
     }
 }
 
+/// Without a login no call before the descriptions shows the generation of the client: the replies have the results of
+/// both, and their order depends on the transport.
+#[test]
+fn a_thrift_server_without_logins_is_read_in_each_generation_and_transport() {
+    let directory = source(true);
+    let in_it = directory.path();
+    fs::create_dir(in_it.join("server")).unwrap();
+    fs::rename(in_it.join("from"), in_it.join("server/data")).unwrap();
+    let server = Server::start(&in_it.join("server"), &conf("RandomPartitioner"), &["--cql", "off"]);
+    for options in ["", "?unframed", "?version=0.6", "?framed&version=0.6"] {
+        let from = format!("thrift:{}{options}", server.address);
+        let to = format!("data:copy{}", options.len());
+        let places = ["--from", &from, "--to", &to, "--to-config", "murmur.xml", "--keyspace", "K"];
+        let text = copy(in_it, &places);
+        assert!(text.contains("copied: 3 column families"), "{options}: {text}");
+    }
+    server.stop();
+}
+
 #[test]
 fn a_copy_of_a_thrift_server_has_its_live_columns() {
     let directory = source(true);

@@ -61,12 +61,17 @@ impl JsonCell {
         json
     }
 
+    /// Returns whether this is the marker of a row in a CQL table, which counters have next to their cells in 1.2.
+    fn is_row_marker(&self, cf: &CfDef) -> bool {
+        cf.table.is_some() && matches!(&self.value, Some(JsonBytes::Text(text)) if text.is_empty())
+    }
+
     pub(crate) fn cell(&self, cf: &CfDef, name: Bytes, origin: RowOrigin) -> Result<Cell, RowError> {
         let now = origin.time();
         let timestamp = self.timestamp.unwrap_or(now.micros);
         let times = (self.ttl_s, self.expires_at_s);
         match (&self.value, self.counter, self.deleted_at_s, times) {
-            (Some(value), None, None, times) if !cf.is_counter() => {
+            (Some(value), None, None, times) if !cf.is_counter() || self.is_row_marker(cf) => {
                 // The values of a CQL table's cells have the types of its columns, which CQL checks when it reads them.
                 let class = cf.table.is_none().then(|| cf.value_validator(&name));
                 let value = value.bytes(class, origin)?;

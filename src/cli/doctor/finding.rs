@@ -73,17 +73,15 @@ impl Findings {
 
     /// Returns how many findings there are.
     pub(super) fn summary(&self) -> String {
-        let counted = |count: usize, one: &str, many: &str| match count {
-            0 => format!("no {many}"),
-            1 => format!("1 {one}"),
-            _ => format!("{count} {many}"),
-        };
+        let counted =
+            |count: usize, name: &str| format!("{count} {name}{}", if count == 1 { "" } else { "s" });
         let (problems, advice) = (self.problems(), self.count(Severity::Advice));
-        format!(
-            "{}, {}",
-            counted(problems, "problem", "problems"),
-            counted(advice, "piece of advice", "pieces of advice")
-        )
+        let mut summary =
+            if problems == 0 { "no problems found".to_owned() } else { counted(problems, "problem") };
+        if advice > 0 {
+            summary += &format!(", {}", counted(advice, "suggestion"));
+        }
+        summary
     }
 
     #[cfg(test)]
@@ -105,11 +103,11 @@ mod tests {
     fn the_summary_counts() {
         let mut findings = Findings::default();
         findings.fine("a");
-        assert_eq!(findings.summary(), "no problems, no pieces of advice");
+        assert_eq!(findings.summary(), "no problems found");
         findings.advice("b", "do c");
         findings.problem("d", "do e");
         findings.problem("f", "do g");
-        assert_eq!(findings.summary(), "2 problems, 1 piece of advice");
+        assert_eq!(findings.summary(), "2 problems, 1 suggestion");
         assert_eq!(findings.problems(), 2);
     }
 

@@ -72,10 +72,8 @@ fn keyspace_text(keyspace: &KeyspaceDef) -> String {
         options.insert("replication_factor".to_owned(), keyspace.replication_factor.to_string());
     }
     let pairs = options.iter().map(|(name, value)| format!("{}: {}", quoted(name), quoted(value)));
-    let options = match options.is_empty() {
-        true => String::new(),
-        false => format!("\n  and strategy_options = {{{}}}", pairs.collect::<Vec<_>>().join(", ")),
-    };
+    let pairs = pairs.collect::<Vec<_>>().join(", ");
+    let options = if pairs.is_empty() { pairs } else { format!("\n  and strategy_options = {{{pairs}}}") };
     let durable = if keyspace.durable_writes { "" } else { "\n  and durable_writes = false" };
     let (name, class) = (quoted(&keyspace.name), quoted(class));
     format!("create keyspace {name}\n  with placement_strategy = {class}{options}{durable};\nuse {name};\n\n")

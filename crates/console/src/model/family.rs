@@ -122,13 +122,13 @@ impl ShownFamily {
 }
 
 fn kind_of(cf: &CfDef, def: &TableDef) -> &'static str {
-    match (cf.is_counter(), def.layout) {
-        (true, Layout::Super) => "Super column family of counters",
-        (false, Layout::Super) => "Super column family",
-        (_, Layout::Sparse) => "CQL table",
-        (_, Layout::CompositeDense) => "Standard column family with composite names",
-        (true, _) => "Standard column family of counters",
-        (false, _) => "Standard column family",
+    match def.layout {
+        Layout::Super if cf.is_counter() => "Super column family of counters",
+        Layout::Super => "Super column family",
+        Layout::Sparse => "CQL table",
+        Layout::CompositeDense => "Standard column family with composite names",
+        _ if cf.is_counter() => "Standard column family of counters",
+        _ => "Standard column family",
     }
 }
 

@@ -66,10 +66,10 @@ impl NewFamily {
     }
 
     fn in_cassandra_cli(&self, name: &str) -> String {
-        let of_super = match self.is_super {
-            true => format!("column_type = Super\n  and subcomparator = {}\n  and ", self.subcomparator),
-            false => String::new(),
-        };
+        let mut of_super = String::new();
+        if self.is_super {
+            of_super = format!("column_type = Super\n  and subcomparator = {}\n  and ", self.subcomparator);
+        }
         format!("create column family {name}\n  with {of_super}comparator = {};\n", self.comparator)
     }
 

@@ -122,9 +122,10 @@ fn cqlsh(to: &Connecting, native: SocketAddr) -> ConnectSnippet {
         code += " -u USER";
     }
     code += &format!(" {} {}\n", native.ip(), native.port());
-    let note = match to.is_encrypted {
-        true => "The shell of Cassandra. The file ~/.cassandra/cqlshrc names the certificate for --ssl.",
-        false => "The shell of Cassandra.",
+    let note = if to.is_encrypted {
+        "The shell of Cassandra. The file ~/.cassandra/cqlshrc names the certificate for --ssl."
+    } else {
+        "The shell of Cassandra."
     };
     ConnectSnippet { name: "cqlsh", note, code }
 }

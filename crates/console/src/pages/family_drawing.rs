@@ -54,14 +54,14 @@ fn class_text(class: &dyn AbstractType) -> String {
 impl FamilyDrawing {
     /// Returns the kind of a column family.
     pub(super) fn kind_of(cf: &CfDef) -> &'static str {
-        match (cf.table.is_some(), cf.is_super(), cf.is_counter()) {
-            (true, _, true) => "CQL table of counters",
-            (true, _, false) => "CQL table",
-            (false, true, true) => "Super column family of counters",
-            (false, true, false) => "Super column family",
-            (false, false, true) => "Standard column family of counters",
-            (false, false, false) => "Standard column family",
-        }
+        let [plain, of_counters] = if cf.table.is_some() {
+            ["CQL table", "CQL table of counters"]
+        } else if cf.is_super() {
+            ["Super column family", "Super column family of counters"]
+        } else {
+            ["Standard column family", "Standard column family of counters"]
+        };
+        if cf.is_counter() { of_counters } else { plain }
     }
 
     pub(super) fn of(database: &Database, cf: &CfDef) -> FamilyDrawing {
@@ -145,10 +145,8 @@ impl FamilyDrawing {
 
     /// Returns the drawing in words.
     fn in_words(&self) -> String {
-        let key = match (self.is_table(), self.key.first()) {
-            (false, Some(key)) if key.name.is_empty() => key.of.clone(),
-            _ => list(&self.key),
-        };
+        let unnamed = self.key.first().filter(|key| !self.is_table() && key.name.is_empty());
+        let key = unnamed.map_or_else(|| list(&self.key), |key| key.of.clone());
         let mut words = format!("The {} is {key}.", self.row_name());
         match (self.repeats_name, self.repeats.first()) {
             (SUPER_COLUMNS, Some(slot)) => {
@@ -162,23 +160,17 @@ impl FamilyDrawing {
         if !self.statics.is_empty() {
             words.push_str(&format!(" The partition has one value of {}.", list(&self.statics)));
         }
-        let holder = match (self.is_table(), self.repeats.is_empty()) {
-            (false, false) => "Each super column",
-            (true, false) => "Each of them",
-            (false, true) => "A row",
-            (true, true) => "The row",
-        };
-        let columns = match (&self.others, self.columns.is_empty()) {
-            (None, true) => "no other columns".to_owned(),
-            (None, false) => format!("the columns {}", list(&self.columns)),
-            (Some(others), true) => format!("columns of {} name with values of {}", others.name, others.of),
-            (Some(others), false) => {
-                let named = list(&self.columns);
-                format!(
-                    "the columns {named}, and others of {} name with values of {}",
-                    others.name, others.of
-                )
-            }
+        let [once, repeated] =
+            if self.is_table() { ["The row", "Each of them"] } else { ["A row", "Each super column"] };
+        let holder = if self.repeats.is_empty() { once } else { repeated };
+        let named = (!self.columns.is_empty()).then(|| format!("the columns {}", list(&self.columns)));
+        let others = self.others.as_ref();
+        let others = others.map(|others| format!("of {} name with values of {}", others.name, others.of));
+        let columns = match (named, others) {
+            (None, None) => "no other columns".to_owned(),
+            (Some(named), None) => named,
+            (None, Some(others)) => format!("columns {others}"),
+            (Some(named), Some(others)) => format!("{named}, and others {others}"),
         };
         words.push_str(&format!(" {holder} has {columns}."));
         words
@@ -190,10 +182,12 @@ fn slots<'a>(cf: &CfDef, columns: impl IntoIterator<Item = &'a TableColumn>) -> 
     let mut slots = Vec::new();
     for column in columns {
         let of_cell = cf.column_metadata.get(&column.cell_name);
-        let mark = match of_cell.is_some_and(|column| column.index.is_some()) {
-            true => "indexed",
-            false if column.is_reversed => "descending",
-            false => "",
+        let mark = if of_cell.is_some_and(|column| column.index.is_some()) {
+            "indexed"
+        } else if column.is_reversed {
+            "descending"
+        } else {
+            ""
         };
         slots.push(Slot { name: escaped(column.name.as_bytes()), of: column.cql_type.to_string(), mark });
     }

@@ -122,9 +122,9 @@ impl ThriftClient {
         });
         let reply = reply.map_err(ThriftCallError::Lost)?;
         let mut results = results_of(name, &reply).map_err(named)??;
-        // A thriftstore server that cannot tell the generation of a call has the results of both, the earlier one first.
-        if self.address.is_keyed {
-            results.truncate(1);
+        // A thriftstore server that cannot tell the generation of a call has the results of both.
+        if results.len() > 1 {
+            results.retain(|result| result.has_structs() != self.address.is_keyed);
         }
         Ok(results.pop())
     }

@@ -287,6 +287,15 @@ impl ThriftValue {
         if let ThriftValue::List(list) = self { Ok(list) } else { self.unexpected("list") }
     }
 
+    /// Returns whether this is a struct or a list of structs, as definitions are from 0.7 on.
+    pub fn has_structs(&self) -> bool {
+        match self {
+            ThriftValue::Struct(_) => true,
+            ThriftValue::List(list) => matches!(list.first(), Some(ThriftValue::Struct(_))),
+            _ => false,
+        }
+    }
+
     /// Returns the structs of a list.
     pub fn into_structs(self) -> Result<Vec<Fields>, String> {
         self.into_list()?.into_iter().map(ThriftValue::into_fields).collect()

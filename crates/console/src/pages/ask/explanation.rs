@@ -263,12 +263,11 @@ fn slice(range: &SliceRange, word: &str, name: &dyn Fn(&Bytes) -> String) -> Bar
     let (from, to) = ends(low.is_empty(), high.is_empty());
     let way = if is_reversed { "backwards" } else { "forwards" };
     let bound = |bound: &Bytes, open: &str| if bound.is_empty() { open.to_owned() } else { name(bound) };
-    let label = match (start.is_empty(), finish.is_empty()) {
-        (true, true) => format!("all {word}, {way}"),
-        _ if is_reversed => {
-            format!("{word} from {} to {}, {way}", bound(start, "the last"), bound(finish, "the first"))
-        }
-        _ => format!("{word} from {} to {}, {way}", bound(start, "the first"), bound(finish, "the last")),
+    let (first, last) = if is_reversed { ("the last", "the first") } else { ("the first", "the last") };
+    let label = if start.is_empty() && finish.is_empty() {
+        format!("all {word}, {way}")
+    } else {
+        format!("{word} from {} to {}, {way}", bound(start, first), bound(finish, last))
     };
     Bar { from, to, is_reversed, label }
 }
@@ -288,9 +287,11 @@ fn cut(text: &str) -> String {
 }
 
 fn cut_bytes(shown: &ShownBytes) -> String {
-    match (shown.is_empty(), shown.is_cut) {
-        (true, _) => "(empty)".to_owned(),
-        (_, false) => shown.text.clone(),
-        (_, true) => format!("{}… ({} bytes)", shown.text, shown.length),
+    if shown.is_empty() {
+        "(empty)".to_owned()
+    } else if shown.is_cut {
+        format!("{}… ({} bytes)", shown.text, shown.length)
+    } else {
+        shown.text.clone()
     }
 }

@@ -147,10 +147,10 @@ pub(crate) async fn answer(
     visitor: Visitor,
     Query(form): Query<AskForm>,
 ) -> Response {
-    let answered = match form.is_asked() && form.view != View::Form {
-        true => ask(&state, &visitor, &form).await.map(Some),
-        false => Ok(None),
-    };
+    let mut answered = Ok(None);
+    if form.is_asked() && form.view != View::Form {
+        answered = ask(&state, &visitor, &form).await.map(Some);
+    }
     show(&state, &visitor, form, answered).await
 }
 

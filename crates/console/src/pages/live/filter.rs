@@ -79,18 +79,30 @@ impl LiveQuery {
 }
 
 impl LiveFilter {
-    /// Returns whether a request is shown. Each text of the filter must be a part of the request's text, in any letter
-    /// case.
+    /// Returns whether a request meets all conditions of the filter.
     pub(crate) fn admits(&self, request: &RequestSummary) -> bool {
-        let has = |part: &str, text: &str| part.is_empty() || text.to_lowercase().contains(part);
-        has(&self.method, &request.method)
-            && has(&self.keyspace, &request.keyspace)
-            && (has(&self.family, &request.column_family)
-                || (request.column_family.is_empty() && has(&self.family, &request.statement)))
-            && has(&self.client, &request.client)
+        let is_method = self.method.is_empty() || request.method.eq_ignore_ascii_case(&self.method);
+        is_method
+            && names(&self.keyspace, &request.keyspace, &request.statement)
+            && names(&self.family, &request.column_family, &request.statement)
+            && (self.client.is_empty() || is_client(&self.client, &request.client))
             && self.has_failed.is_none_or(|failed| failed != request.error.is_empty())
             && request.micros as f64 >= self.micros_min
     }
+}
+
+/// Returns whether a request is about a keyspace or column family, in any letter case: by its field, or if that is
+/// empty, by a word of its statement.
+fn names(wanted: &str, field: &str, statement: &str) -> bool {
+    let is_wanted = |name: &str| name.to_lowercase() == wanted;
+    let mut words = statement.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    wanted.is_empty() || is_wanted(field) || (field.is_empty() && words.any(is_wanted))
+}
+
+/// Returns whether a client has an address, which may lack the port and the brackets of IPv6.
+fn is_client(wanted: &str, client: &str) -> bool {
+    let host = client.rsplit_once(':').map_or(client, |(host, _)| host);
+    [client, host, host.trim_matches(['[', ']'])].contains(&wanted)
 }
 
 #[cfg(test)]
@@ -113,14 +125,15 @@ mod tests {
         };
         for (name, value, expected) in [
             ("method", "", true),
-            ("method", "SLICE", true),
-            ("method", "insert", false),
+            ("method", "GET_SLICE", true),
+            ("method", "slice", false),
             ("keyspace", "blog", true),
-            ("keyspace", "other", false),
-            ("family", "post", true),
-            ("family", "tags", false),
+            ("keyspace", "blo", false),
+            ("family", "posts", true),
+            ("family", "post", false),
             ("client", "10.0.0.7", true),
-            ("client", "10.0.0.8", false),
+            ("client", "10.0.0.7:1234", true),
+            ("client", "10.0.0", false),
             ("outcome", "ok", true),
             ("outcome", "failed", false),
             ("slower", "2.5", true),
@@ -129,8 +142,17 @@ mod tests {
             let filter = query(name, value).filter().unwrap();
             assert_eq!(filter.admits(&request), expected, "{name}={value}");
         }
-        let statement = RequestSummary { statement: "SELECT * FROM posts".to_owned(), ..Default::default() };
-        assert!(query("family", "Posts").filter().unwrap().admits(&statement));
+        let text = "SELECT * FROM blog.\"Posts\"".to_owned();
+        let statement =
+            RequestSummary { statement: text, client: "[::1]:5".to_owned(), ..Default::default() };
+        for (name, value, expected) in [
+            ("family", "Posts", true),
+            ("family", "post", false),
+            ("keyspace", "Blog", true),
+            ("client", "::1", true),
+        ] {
+            assert_eq!(query(name, value).filter().unwrap().admits(&statement), expected, "{name}={value}");
+        }
     }
 
     #[test]
