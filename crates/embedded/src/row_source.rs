@@ -12,7 +12,7 @@ use super::merge::MergedEntries;
 use super::packed::{PackedValue, PackedWalk};
 use super::row_cache::RowView;
 use super::tables::{Snapshot, Tables};
-use store::StoreError;
+use store::Result;
 
 /// Where a row is read from.
 pub(crate) enum RowSource<'a> {
@@ -60,7 +60,7 @@ impl<'a> RowSource<'a> {
 }
 
 impl StoredRow<'_> {
-    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
         match (self.memory.iter().find_map(|map| map.get(key, &self.likely)), self.tables) {
             (Some(value), _) => Ok(value.map(PackedValue::to_bytes)),
             (None, Some((tables, snapshot))) => tables.get(snapshot, &self.row.entry(key)),
@@ -99,7 +99,7 @@ impl CachedView<'_> {
 
 impl RowSource<'_> {
     /// Returns the value of one entry.
-    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
         match self {
             RowSource::Stored(row) => row.get(key),
             RowSource::Cached(row) => Ok(row.get(key).map(PackedValue::to_bytes)),
@@ -116,11 +116,7 @@ impl RowSource<'_> {
     }
 
     /// Passes the value of one entry to `look`, without a copy if the row is cached.
-    pub(crate) fn look_at<T>(
-        &self,
-        key: &[u8],
-        look: impl FnOnce(&[u8]) -> T,
-    ) -> Result<Option<T>, StoreError> {
+    pub(crate) fn look_at<T>(&self, key: &[u8], look: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
         match self {
             RowSource::Stored(row) => Ok(row.get(key)?.map(|value| look(&value))),
             RowSource::Cached(row) => Ok(row.get(key).map(|value| look(value.as_slice()))),
@@ -146,7 +142,7 @@ pub(crate) enum RowEntries<'a> {
 }
 
 impl Iterator for RowEntries<'_> {
-    type Item = Result<(RowKey, Bytes), StoreError>;
+    type Item = Result<(RowKey, Bytes)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match self {
