@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use super::http_port::{HttpPort, is_loopback};
+use crate::cli::Result;
 use base::util::meter::RequestLimits;
 use console::metrics::ServerReadings;
 use console::{
@@ -23,39 +24,21 @@ pub(super) struct AdminArgs {
     /// The admin server has pages for browsers, and metrics at /metrics. It also has the status page and, with --control,
     /// the control API. Port 0 picks a free one, `off` disables it. An address that is not loopback needs
     /// --admin-token-file or a configuration with logins.
-    #[arg(id = "admin_address", long = "admin", value_name = "HOST:PORT")]
-    address: Option<String>,
+    #[arg(long, value_name = "HOST:PORT")]
+    admin: Option<String>,
     /// A file whose first line is the token of the admin server: people enter it in the login form, programs send
     /// `Authorization: Bearer TOKEN`
-    #[arg(
-        id = "admin_token_file",
-        long = "admin-token-file",
-        value_name = "FILE",
-        requires = "admin_address",
-        hide_short_help = true
-    )]
-    token_file: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", requires = "admin", hide_short_help = true)]
+    admin_token_file: Option<PathBuf>,
     /// A name under which browsers reach the admin server, besides addresses, localhost and the host of --admin; may be
     /// given several times
-    #[arg(
-        id = "admin_host",
-        long = "admin-host",
-        value_name = "NAME",
-        requires = "admin_address",
-        hide_short_help = true
-    )]
-    hosts: Vec<String>,
+    #[arg(long, value_name = "NAME", requires = "admin", hide_short_help = true)]
+    admin_host: Vec<String>,
     /// Whether people may change data in the console
     ///
     /// Each with the rights of their user. [default: on with --ephemeral, otherwise off]
-    #[arg(
-        id = "admin_changes",
-        long = "admin-changes",
-        value_name = "on|off",
-        requires = "admin_address",
-        hide_possible_values = true
-    )]
-    changes: Option<OnOff>,
+    #[arg(long, value_name = "on|off", requires = "admin", hide_possible_values = true)]
+    admin_changes: Option<OnOff>,
 }
 
 /// The values of --admin-changes.
@@ -77,18 +60,18 @@ pub(super) struct AdminOptions {
 impl AdminArgs {
     /// Returns the address; `None` if the admin server is disabled.
     pub(super) fn address(&self) -> Option<&str> {
-        self.address.as_deref().filter(|address| *address != "off")
+        self.admin.as_deref().filter(|address| *address != "off")
     }
 
     /// Checks the options. `is_in_memory`: the data ends with the server.
-    pub(super) fn options(&self, needs_login: bool, is_in_memory: bool) -> Result<AdminOptions, String> {
+    pub(super) fn options(&self, needs_login: bool, is_in_memory: bool) -> Result<AdminOptions> {
         let port = HttpPort { option: "--admin", host_option: "--admin-host", name: "admin server" };
         // The users of the database are enough.
         let checked = self.address().filter(|_| !needs_login);
-        let token = port.token(checked, self.token_file.as_deref())?;
-        let hosts = port.hosts(self.address(), &self.hosts, token.is_some());
+        let token = port.token(checked, self.admin_token_file.as_deref())?;
+        let hosts = port.hosts(self.address(), &self.admin_host, token.is_some());
         let may_encrypt = self.address().is_some_and(|address| !is_loopback(address));
-        let may_change = self.changes.map_or(is_in_memory, |changes| changes == OnOff::On);
+        let may_change = self.admin_changes.map_or(is_in_memory, |changes| changes == OnOff::On);
         let access = AdminAccess::new(token, needs_login);
         Ok(AdminOptions { access, hosts, may_change, may_encrypt })
     }
@@ -123,7 +106,7 @@ mod tests {
     #[test]
     fn other_machines_need_a_token_or_a_login() {
         let options = |address: &str, needs_login| {
-            let args = AdminArgs { address: Some(address.to_owned()), ..AdminArgs::default() };
+            let args = AdminArgs { admin: Some(address.to_owned()), ..AdminArgs::default() };
             args.options(needs_login, false).map(|options| options.access.is_open())
         };
         assert_eq!(options("127.0.0.1:0", false), Ok(true));
@@ -131,7 +114,7 @@ mod tests {
         assert_eq!(options("0.0.0.0:1", true), Ok(false));
         assert_eq!(options("127.0.0.1:0", true), Ok(false));
         let may_change = |changes, is_in_memory| {
-            let args = AdminArgs { changes, ..AdminArgs::default() };
+            let args = AdminArgs { admin_changes: changes, ..AdminArgs::default() };
             args.options(false, is_in_memory).map(|options| options.may_change)
         };
         assert_eq!((may_change(None, true), may_change(None, false)), (Ok(true), Ok(false)));

@@ -8,6 +8,7 @@ use indicatif::HumanBytes;
 
 use super::data;
 use super::message::load_config;
+use crate::cli::Result;
 use base::marshal::Types;
 use base::util::output::{print_line, report_line};
 use embedded::{BackupOptions, BackupSummary};
@@ -29,7 +30,7 @@ pub(super) struct BackupArgs {
     no_verify: bool,
 }
 
-pub(super) fn backup(args: &BackupArgs, types: &Types) -> Result<(), String> {
+pub(super) fn backup(args: &BackupArgs, types: &Types) -> Result<()> {
     let source = match &args.data_dir {
         Some(directory) => directory.clone(),
         None => {

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use clap::Args;
 
 use super::data::{self, DataArgs, OpenedData};
+use crate::cli::Result;
 use base::marshal::{AbstractType, BytesType, Types};
 use base::util::output::print_text;
 use base::util::unhex;
@@ -23,7 +24,7 @@ pub(super) struct CellsArgs {
     data: DataArgs,
 }
 
-pub(super) fn cells(args: &CellsArgs, types: &Types) -> Result<(), String> {
+pub(super) fn cells(args: &CellsArgs, types: &Types) -> Result<()> {
     data::run(async {
         let data = OpenedData::open(&args.data, types).await?;
         let text = row_of(args, &data).await;
@@ -33,7 +34,7 @@ pub(super) fn cells(args: &CellsArgs, types: &Types) -> Result<(), String> {
     })
 }
 
-async fn row_of(args: &CellsArgs, data: &OpenedData) -> Result<String, String> {
+async fn row_of(args: &CellsArgs, data: &OpenedData) -> Result<String> {
     let state = data.state();
     let name = TableName { keyspace: Some(args.keyspace_name.clone()), name: args.table.clone() };
     let table = state.table(&name).map_err(|error| format!("{error}{}", meant(args, data)))?;

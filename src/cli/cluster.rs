@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::cli::Result;
 use base::util::password_of;
 use cluster::{ClusterOptions, ClusterTls};
 use config::{Cluster, ClusterEncryption, ClusterLogin};
@@ -50,7 +51,7 @@ pub(super) struct ClusterArgs {
 /// The map of CQL's `replication`.
 type Replication = BTreeMap<String, String>;
 
-fn replication(text: &str) -> Result<Replication, String> {
+fn replication(text: &str) -> Result<Replication> {
     config::replication(text)
 }
 
@@ -60,7 +61,7 @@ impl ClusterArgs {
     /// # Errors
     ///
     /// Names the options that are missing or contradict each other.
-    pub(super) fn over(&self, configured: Option<Cluster>) -> Result<Option<Cluster>, String> {
+    pub(super) fn over(&self, configured: Option<Cluster>) -> Result<Option<Cluster>> {
         let mut cluster = match (self.contact_points.as_deref(), configured) {
             (Some(OFF), _) => None,
             (None, configured) => configured,
@@ -92,7 +93,7 @@ impl ClusterArgs {
     }
 
     /// Returns a cluster whose nodes another option may set, in the form of `--cluster`.
-    fn at(&self, nodes: Option<&str>, configured: Option<Cluster>) -> Result<Cluster, String> {
+    fn at(&self, nodes: Option<&str>, configured: Option<Cluster>) -> Result<Cluster> {
         let args = ClusterArgs {
             contact_points: nodes.map(str::to_owned).or_else(|| self.contact_points.clone()),
             ..self.clone()
@@ -109,7 +110,7 @@ impl ClusterArgs {
         &self,
         location: &Location,
         configured: Option<&Cluster>,
-    ) -> Result<Option<ClusterOptions>, String> {
+    ) -> Result<Option<ClusterOptions>> {
         let Location::Cluster(nodes) = location else { return Ok(None) };
         options(&self.at(nodes.as_deref(), configured.cloned())?).map(Some)
     }
@@ -132,7 +133,7 @@ impl ClusterArgs {
         given.into_iter().find(|(is_given, _)| *is_given).map(|(_, flag)| flag)
     }
 
-    fn login_over(&self, configured: Option<ClusterLogin>) -> Result<Option<ClusterLogin>, String> {
+    fn login_over(&self, configured: Option<ClusterLogin>) -> Result<Option<ClusterLogin>> {
         match (&self.user, &self.password_file, configured) {
             (Some(user), Some(file), _) => {
                 Ok(Some(ClusterLogin { user: user.clone(), password_file: file.clone() }))
@@ -145,10 +146,7 @@ impl ClusterArgs {
         }
     }
 
-    fn encryption_over(
-        &self,
-        configured: Option<ClusterEncryption>,
-    ) -> Result<Option<ClusterEncryption>, String> {
+    fn encryption_over(&self, configured: Option<ClusterEncryption>) -> Result<Option<ClusterEncryption>> {
         let identity = self.own_certificate.clone().zip(self.own_key.clone());
         let mut encryption = match (&self.authorities, configured) {
             (Some(text), configured) => ClusterEncryption {
@@ -172,13 +170,13 @@ impl ClusterArgs {
 }
 
 /// Parses `host:port,host`.
-fn contact_points(list: &str) -> Result<Vec<String>, String> {
+fn contact_points(list: &str) -> Result<Vec<String>> {
     let read = |text| config::contact_point(text).map_err(|error| format!("--cluster: {error}"));
     list.split(',').map(read).collect()
 }
 
 /// Returns the options to open the store with. Reads the password file.
-pub(super) fn options(cluster: &Cluster) -> Result<ClusterOptions, String> {
+pub(super) fn options(cluster: &Cluster) -> Result<ClusterOptions> {
     let credentials = match &cluster.login {
         None => None,
         Some(login) => {

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use clap_complete::Shell;
 
+use crate::cli::Result;
 use base::util::output;
 
 /// The shell that completes.
@@ -13,7 +14,7 @@ pub(super) struct CompletionsArgs {
 }
 
 /// Prints the script that a shell reads at its start.
-pub(super) fn completions(args: &CompletionsArgs) -> Result<(), String> {
+pub(super) fn completions(args: &CompletionsArgs) -> Result<()> {
     output::check(io::stdout().write_all(&script(args.shell)));
     Ok(())
 }

@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::http_port::HttpPort;
 use super::load_location::{load_export, load_location};
+use crate::cli::Result;
 use base::util::meter::RequestLimits;
 use base::util::{Clock, Password};
 use db::Database;
@@ -27,27 +28,15 @@ pub(super) struct ControlArgs {
     /// Tests use the control API to reset the data, to take snapshots and to move the clock. It needs --ephemeral.
     ///
     /// HTTP with JSON. Port 0 picks a free one. An address that is not loopback needs --control-token-file.
-    #[arg(id = "control_address", long = "control", value_name = "HOST:PORT")]
-    pub address: Option<String>,
+    #[arg(long, value_name = "HOST:PORT")]
+    pub control: Option<String>,
     /// A file whose first line is the token of requests to the control port, as in `Authorization: Bearer TOKEN`
-    #[arg(
-        id = "control_token_file",
-        long = "control-token-file",
-        value_name = "FILE",
-        requires = "control_address",
-        hide_short_help = true
-    )]
-    token_file: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", requires = "control", hide_short_help = true)]
+    control_token_file: Option<PathBuf>,
     /// A name under which clients reach the control port, besides addresses, localhost and the host of --control; may be
     /// given several times
-    #[arg(
-        id = "control_host",
-        long = "control-host",
-        value_name = "NAME",
-        requires = "control_address",
-        hide_short_help = true
-    )]
-    hosts: Vec<String>,
+    #[arg(long, value_name = "NAME", requires = "control", hide_short_help = true)]
+    control_host: Vec<String>,
     /// Load data at the start; needs --ephemeral
     ///
     /// FILE.cql, FILE.cli, FILE.json, json:DIRECTORY, a data directory or thrift:HOST:PORT. FILE.cql has statements, FILE.cli or FILE.txt
@@ -66,14 +55,14 @@ pub(super) struct ControlOptions {
 
 impl ControlArgs {
     /// Checks the options; `None` if the control port is disabled.
-    pub(super) fn options(&self, is_in_memory: bool) -> Result<Option<ControlOptions>, String> {
+    pub(super) fn options(&self, is_in_memory: bool) -> Result<Option<ControlOptions>> {
         if let (Some(source), false) = (self.load.first(), is_in_memory) {
             return Err(format!(
                 "--load {} loads data for tests, and only into a server in memory: add --ephemeral, or remove --load",
                 source
             ));
         }
-        let Some(address) = &self.address else { return Ok(None) };
+        let Some(address) = &self.control else { return Ok(None) };
         if !is_in_memory {
             return Err(format!(
                 "--control {address} lets tests replace all data, and only a server in memory can do that: add \
@@ -81,13 +70,13 @@ impl ControlArgs {
             ));
         }
         let port = HttpPort { option: "--control", host_option: "--control-host", name: "control port" };
-        let token = port.token(Some(address), self.token_file.as_deref())?;
-        let hosts = port.hosts(Some(address), &self.hosts, token.is_some());
+        let token = port.token(Some(address), self.control_token_file.as_deref())?;
+        let hosts = port.hosts(Some(address), &self.control_host, token.is_some());
         Ok(Some(ControlOptions { token, hosts }))
     }
 
     /// Loads the data of `--load`.
-    pub(super) async fn load(&self, database: &Arc<Database>) -> Result<(), String> {
+    pub(super) async fn load(&self, database: &Arc<Database>) -> Result<()> {
         for source in &self.load {
             source.load(database).await?;
         }
@@ -96,13 +85,13 @@ impl ControlArgs {
 
     /// Returns the clock of the server: with a control port tests can change it.
     pub(super) fn clock(&self) -> Clock {
-        if self.address.is_some() { Clock::adjustable() } else { Clock::system() }
+        if self.control.is_some() { Clock::adjustable() } else { Clock::system() }
     }
 
     /// Returns the database. If there is a control port, its requests wait for changes of the whole database, and meet
     /// the rules of faults.
     pub(super) fn controlled(&self, database: Database) -> Database {
-        if self.address.is_some() { database.with_gate().with_faults() } else { database }
+        if self.control.is_some() { database.with_gate().with_faults() } else { database }
     }
 }
 
@@ -118,7 +107,7 @@ pub(super) enum LoadSource {
 
 impl LoadSource {
     /// Loads the data into a server in memory.
-    pub(super) async fn load(&self, database: &Arc<Database>) -> Result<(), String> {
+    pub(super) async fn load(&self, database: &Arc<Database>) -> Result<()> {
         match self {
             LoadSource::File(file) => load_file("--load", database, file).await,
             LoadSource::Location(place) => load_location(database, place).await,
@@ -130,7 +119,7 @@ impl LoadSource {
 impl FromStr for LoadSource {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<LoadSource, String> {
+    fn from_str(text: &str) -> Result<LoadSource> {
         match text.split_once(':') {
             Some(("json", directory)) => Ok(LoadSource::Export(directory.into())),
             Some(("data" | "thrift", _)) => Ok(LoadSource::Location(text.parse()?)),
@@ -151,7 +140,7 @@ impl fmt::Display for LoadSource {
 }
 
 /// Loads a file. `option` named it.
-pub(super) async fn load_file(option: &str, database: &Arc<Database>, file: &Path) -> Result<(), String> {
+pub(super) async fn load_file(option: &str, database: &Arc<Database>, file: &Path) -> Result<()> {
     let name = file.display().to_string();
     let bytes = std::fs::read(file).map_err(|error| format!("cannot read {name}: {error}"))?;
     let of_file = |error: ControlError| format!("{option} {name}: {error}");
@@ -167,7 +156,7 @@ impl ControlOptions {
         &self,
         database: Arc<Database>,
         sandboxes: Sandboxes,
-    ) -> Result<Arc<Control>, String> {
+    ) -> Result<Arc<Control>> {
         let control = Control::new(database, SnapshotLimits::default()).await;
         let control = control.map_err(|error| format!("cannot take the first snapshot: {error}"))?;
         Ok(Arc::new(control.with_sandboxes(sandboxes)))

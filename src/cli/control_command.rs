@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use super::http_port::HttpPort;
+use crate::cli::Result;
 use base::util::output;
 use base::util::output::print_text;
 use double::control::{ClockRequest, ControlClient, LoadBody, ResetRequest, ResetScope, SandboxRequest};
@@ -149,7 +150,7 @@ impl HttpRequest {
 }
 
 impl ControlRequest {
-    fn http(&self) -> Result<HttpRequest, String> {
+    fn http(&self) -> Result<HttpRequest> {
         Ok(match self {
             ControlRequest::Reset { what } => {
                 let what = match what {
@@ -203,7 +204,7 @@ impl ControlRequest {
 }
 
 /// Returns the path of a snapshot, a sandbox or a rule. The server checks the other letters of the name.
-fn named(folder: &str, name: &str) -> Result<String, String> {
+fn named(folder: &str, name: &str) -> Result<String> {
     if name.is_empty() || name.chars().any(|letter| !letter.is_ascii_graphic() || "/?#%".contains(letter)) {
         return Err(format!("{name:?} is no name: use letters, digits, hyphens and underscores"));
     }
@@ -224,7 +225,7 @@ impl ClockSubcommand {
 }
 
 /// Sends the request, and prints the reply.
-pub(super) fn control(args: &ControlCommandArgs) -> Result<(), String> {
+pub(super) fn control(args: &ControlCommandArgs) -> Result<()> {
     let port = HttpPort { option: "--control", host_option: "--control-host", name: "control port" };
     let token = port.token(None, args.token_file.as_deref())?;
     let mut request = args.request.http()?;

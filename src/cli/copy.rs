@@ -10,6 +10,7 @@ use super::cluster::ClusterArgs;
 use super::data;
 use super::message::load_config;
 use super::process::StopSignals;
+use crate::cli::Result;
 use base::marshal::Types;
 use base::partitioner;
 use base::schema::{Catalog, FamilyName};
@@ -85,12 +86,12 @@ pub(super) struct CopyArgs {
 /// Bytes of the unit of `--rate`.
 const MB: f64 = 1_000_000.0;
 
-pub(super) fn rate(text: &str) -> Result<f64, String> {
+pub(super) fn rate(text: &str) -> Result<f64> {
     let rate = text.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
     rate.map(|rate| rate * MB).ok_or_else(|| format!("{text:?} is not a number of megabytes above 0"))
 }
 
-pub(super) fn copy(args: &CopyArgs, types: &Types) -> Result<(), String> {
+pub(super) fn copy(args: &CopyArgs, types: &Types) -> Result<()> {
     if args.from.to_string() == args.to.to_string() {
         return Err(format!("{} is both the source and the target", args.from));
     }
@@ -144,12 +145,7 @@ pub(super) fn of_directory(config: Config, side: &Location) -> Config {
     config
 }
 
-async fn copy_between(
-    args: &CopyArgs,
-    types: &Types,
-    config: &Config,
-    to_config: &Config,
-) -> Result<(), String> {
+async fn copy_between(args: &CopyArgs, types: &Types, config: &Config, to_config: &Config) -> Result<()> {
     let clock = Arc::new(Clock::system());
     let interruption = stop_at_signals()?;
     let options = CopyOptions {
@@ -203,7 +199,7 @@ async fn copy_between(
 }
 
 /// Writes SSTables, and prints how many.
-async fn export(from: &Arc<Endpoint>, directory: &Path, options: &CopyOptions) -> Result<(), String> {
+async fn export(from: &Arc<Endpoint>, directory: &Path, options: &CopyOptions) -> Result<()> {
     if !from.can_dump() {
         report_line!("{} only returns live columns: no tombstones are written", from.name);
     }
@@ -218,7 +214,7 @@ async fn export(from: &Arc<Endpoint>, directory: &Path, options: &CopyOptions) -
     Ok(())
 }
 
-async fn close(sides: &[&Endpoint]) -> Result<(), String> {
+async fn close(sides: &[&Endpoint]) -> Result<()> {
     let mut outcome = Ok(());
     for side in sides {
         outcome = outcome.and(side.close().await.map_err(|error| error.to_string()));
@@ -227,7 +223,7 @@ async fn close(sides: &[&Endpoint]) -> Result<(), String> {
 }
 
 /// Makes the first Ctrl-C stop the copy cleanly, and the second end the program.
-pub(super) fn stop_at_signals() -> Result<Interruption, String> {
+pub(super) fn stop_at_signals() -> Result<Interruption> {
     let mut signals = StopSignals::listen()?;
     let interruption = Interruption::default();
     let stop = interruption.clone();

@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::Args;
 
 use super::message::{drawing, load_config};
+use crate::cli::Result;
 use base::compat::Behaviour;
-use base::compat::features::{Language, ReportedVersion};
 use base::marshal::Types;
 use base::partitioner;
 use base::partitioner::PartitionerRef;
@@ -48,7 +48,7 @@ pub(super) struct OpenedData {
 }
 
 impl OpenedData {
-    pub(super) async fn open(args: &DataArgs, types: &Types) -> Result<OpenedData, String> {
+    pub(super) async fn open(args: &DataArgs, types: &Types) -> Result<OpenedData> {
         let mut data = match &args.schema {
             Some(_) => OpenedData::in_memory(args, types)?,
             None => OpenedData::of_server(args, types)?,
@@ -64,23 +64,16 @@ impl OpenedData {
 
     /// Returns the state of queries, with all rights: users that can read the files can read the data.
     pub(super) fn state(&self) -> QueryState<'_> {
-        QueryState {
-            database: &self.database,
-            behaviour: self.behaviour,
-            reported: ReportedVersion::of_release(self.behaviour),
-            language: Language::default(),
-            keyspace: self.keyspace.as_deref(),
-            user: None,
-            sees_new_indexes: false,
-        }
+        let keyspace = self.keyspace.as_deref();
+        QueryState { keyspace, ..QueryState::of_release(&self.database, self.behaviour) }
     }
 
-    pub(super) async fn close(self) -> Result<(), String> {
+    pub(super) async fn close(self) -> Result<()> {
         let closed = self.database.store().close().await;
         closed.map_err(|error| format!("the store did not close cleanly: {error}"))
     }
 
-    fn in_memory(args: &DataArgs, types: &Types) -> Result<OpenedData, String> {
+    fn in_memory(args: &DataArgs, types: &Types) -> Result<OpenedData> {
         let config = config::parse(EMPTY, "built-in configuration", types);
         let config = config.map_err(|errors| drawing(&errors))?;
         let clock = Arc::new(Clock::system());
@@ -89,7 +82,7 @@ impl OpenedData {
         Ok(OpenedData::over(args, Arc::new(store), config, clock, types))
     }
 
-    fn of_server(args: &DataArgs, types: &Types) -> Result<OpenedData, String> {
+    fn of_server(args: &DataArgs, types: &Types) -> Result<OpenedData> {
         let config = load_config(args.config.as_deref(), types)?;
         let directory = directory(args.data_dir.as_deref(), &config);
         if !directory.is_dir() {
@@ -134,7 +127,7 @@ impl OpenedData {
     }
 
     /// Runs the statements of a file. USE applies to the statements after it.
-    async fn run_script(&mut self, file: &Path) -> Result<(), String> {
+    async fn run_script(&mut self, file: &Path) -> Result<()> {
         let script = std::fs::read_to_string(file);
         let script = script.map_err(|error| format!("cannot read {}: {error}", file.display()))?;
         let outcome = cql::run_script(&self.state(), &script).await;
@@ -145,10 +138,10 @@ impl OpenedData {
 }
 
 /// Returns the partitioner with a name of the command line.
-pub(super) fn partitioner_named(name: &str) -> Result<PartitionerRef, String> {
+pub(super) fn partitioner_named(name: &str) -> Result<PartitionerRef> {
     partitioner::resolve(name).ok_or_else(|| {
         let known: Vec<&str> = partitioner::PARTITIONERS.iter().map(|(name, _)| *name).collect();
-        format!("unknown partitioner {name:?}: use one of {}", known.join(", "))
+        format!("--partitioner {name}: there is no such partitioner; use {}", known.join(", "))
     })
 }
 
@@ -165,7 +158,7 @@ const EMPTY: &str = "<Storage>
 </Storage>";
 
 /// Runs a tool until it is done.
-pub(super) fn run<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+pub(super) fn run<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.map_err(|error| format!("cannot start: {error}"))?.block_on(work)
 }

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::data::{self, DataArgs, OpenedData};
+use crate::cli::Result;
 use base::marshal::Types;
 use base::util::output::print_text;
 use cql::QueryOptions;
@@ -15,7 +16,7 @@ pub(super) struct ExplainArgs {
     data: DataArgs,
 }
 
-pub(super) fn explain(args: &ExplainArgs, types: &Types) -> Result<(), String> {
+pub(super) fn explain(args: &ExplainArgs, types: &Types) -> Result<()> {
     data::run(async {
         let data = OpenedData::open(&args.data, types).await?;
         let text = cql::explain(&data.state(), &args.statement, &QueryOptions::default()).await;

@@ -12,6 +12,7 @@ use super::import::check_definitions;
 use super::message::load_config;
 use super::old_files::{OldFiles, OldFilesArgs};
 use super::{data, import_found};
+use crate::cli::Result;
 use base::marshal::Types;
 use base::util::Clock;
 use base::util::output::report_line;
@@ -58,7 +59,7 @@ pub(super) struct ExportArgs {
     cluster: ClusterArgs,
 }
 
-pub(super) fn export(args: &ExportArgs, types: &Types) -> Result<(), String> {
+pub(super) fn export(args: &ExportArgs, types: &Types) -> Result<()> {
     if args.limit == Some(0) {
         return Err("--limit 0 would write nothing".to_owned());
     }
@@ -73,7 +74,7 @@ pub(super) fn export(args: &ExportArgs, types: &Types) -> Result<(), String> {
 }
 
 impl ExportArgs {
-    fn options(&self, types: &Types, clock: &Clock) -> Result<ExportOptions, String> {
+    fn options(&self, types: &Types, clock: &Clock) -> Result<ExportOptions> {
         Ok(ExportOptions {
             format: self.format,
             selection: Selection {
@@ -98,7 +99,7 @@ impl ExportArgs {
         source: &ExportSource<'_>,
         options: &ExportOptions,
         known: Exported,
-    ) -> Result<Exported, String> {
+    ) -> Result<Exported> {
         report_start(source.name(), &self.to, options);
         let exported = transfer::export::export(source, &self.to, options, known).await;
         exported.map_err(|error| error.to_string())
@@ -106,7 +107,7 @@ impl ExportArgs {
 }
 
 /// Exports a data directory, a server or a cluster.
-async fn of_place(args: &ExportArgs, types: &Types, place: Location) -> Result<(), String> {
+async fn of_place(args: &ExportArgs, types: &Types, place: Location) -> Result<()> {
     args.files.check_no_files(&place)?;
     let mut config = load_config(args.files.config.as_deref(), types)?;
     let has_file = args.files.config.is_some() || Path::new(config::FILE_NAME).exists();
@@ -133,7 +134,7 @@ async fn of_place(args: &ExportArgs, types: &Types, place: Location) -> Result<(
 }
 
 /// Exports the files of old servers.
-async fn of_files(args: &ExportArgs, types: &Types, files: OldFiles) -> Result<(), String> {
+async fn of_files(args: &ExportArgs, types: &Types, files: OldFiles) -> Result<()> {
     let clock = Arc::new(Clock::system());
     let mut known = Exported::default();
     let inventory = &files.inventory;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use indicatif::HumanBytes;
 
+use crate::cli::Result;
 use base::util::counted;
 use base::util::output::{print_line, report_line};
 use transfer::export::{ExportOptions, Exported, MANIFEST, WrittenTable};
@@ -18,7 +19,7 @@ pub(super) fn report_start(from: &str, to: &Path, options: &ExportOptions) {
 }
 
 /// Prints the files, and what they do not have. Losses are an error.
-pub(super) fn report_exported(exported: &Exported, to: &Path, options: &ExportOptions) -> Result<(), String> {
+pub(super) fn report_exported(exported: &Exported, to: &Path, options: &ExportOptions) -> Result<()> {
     let (written, empty): (Vec<&WrittenTable>, Vec<&WrittenTable>) =
         exported.tables.iter().partition(|table| table.lines > 0);
     let width = written.iter().map(|table| table.file.len()).max().unwrap_or_default();

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::cluster;
 use super::store::{OpenStore, random_token};
+use crate::cli::Result;
 use ::cluster::{ClusterLink, ClusterOptions};
 use base::partitioner::check_partitioner;
 use base::util::Clock;
@@ -18,7 +19,7 @@ const PAUSE: Duration = Duration::from_secs(3);
 
 /// Opens the cluster. If the cluster cannot be reached, tries again forever and logs that; other errors are returned at
 /// once.
-pub(super) async fn open(cluster: &Cluster, config: &Config, clock: Arc<Clock>) -> Result<OpenStore, String> {
+pub(super) async fn open(cluster: &Cluster, config: &Config, clock: Arc<Clock>) -> Result<OpenStore> {
     let options = cluster::options(cluster)?;
     if options.tls.as_ref().is_some_and(|tls| tls.authorities.is_none()) {
         tracing::warn!(

@@ -19,22 +19,9 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Set up", &["completions", "man"]),
 ];
 
-const EXAMPLES: &str = "\
-Examples:
-  thriftstore serve                                     serve ./storage-conf.xml, or a sample
-  thriftstore serve --ephemeral --thrift 127.0.0.1:0    for a test: in memory, on a free port
-  thriftstore doctor storage-conf.xml                   look for problems before the start
-  thriftstore import --from /old/node --to data:./data  read the files of a dead cluster
-  thriftstore export --from /old/node --to tables       write its rows as CSV, to open in any program
-  thriftstore help serve                                print the options of a command
-";
+const EXAMPLES: &str = include_str!("help_examples.txt");
 
-const SERVE_EXAMPLES: &str = "\
-Examples:
-  thriftstore serve --config storage-conf.xml --admin 127.0.0.1:9170
-  thriftstore serve --ephemeral --thrift 127.0.0.1:0 --control 127.0.0.1:0
-  thriftstore serve --cluster 10.0.0.1 --cluster-replication SimpleStrategy:3
-";
+const SERVE_EXAMPLES: &str = include_str!("help_serve_examples.txt");
 
 /// Adds groups and examples to the help of the program and of `serve`.
 pub(super) fn with_help(command: Command) -> Command {

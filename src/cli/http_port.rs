@@ -3,6 +3,7 @@
 use std::net::ToSocketAddrs;
 use std::path::Path;
 
+use crate::cli::Result;
 use base::util::limits::STATUS_TOKEN_BYTES_MIN;
 use base::util::{Password, password_of};
 use web::HostNames;
@@ -22,11 +23,7 @@ impl HttpPort {
     ///
     /// # Errors
     /// If the token is unreadable or short, or if an address that other machines reach has no token.
-    pub(super) fn token(
-        &self,
-        address: Option<&str>,
-        file: Option<&Path>,
-    ) -> Result<Option<Password>, String> {
+    pub(super) fn token(&self, address: Option<&str>, file: Option<&Path>) -> Result<Option<Password>> {
         let HttpPort { option, name, .. } = self;
         match (file, address) {
             (Some(file), _) => {

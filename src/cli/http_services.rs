@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::admin::{AdminArgs, AdminOptions};
 use super::control::{ControlArgs, ControlOptions};
 use super::status::StatusArgs;
+use crate::cli::Result;
 use base::util::Password;
 use base::util::meter::RequestLimits;
 use console::metrics::ServerReadings;
@@ -39,7 +40,7 @@ impl HttpOptions {
         admin: &AdminArgs,
         is_in_memory: bool,
         authenticator: &Authenticator,
-    ) -> Result<HttpOptions, String> {
+    ) -> Result<HttpOptions> {
         Ok(HttpOptions {
             status_token: status.token()?,
             status_hosts: status.hosts(),
@@ -57,7 +58,7 @@ impl HttpOptions {
         served: Served,
         server: ServerReadings,
         limits: RequestLimits,
-    ) -> Result<HttpServices, String> {
+    ) -> Result<HttpServices> {
         let HttpOptions { status_token, status_hosts, control, admin } = self;
         let page = StatusPage::new(database.clone(), place);
         let (controlled, control) = match control {

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use base::partitioner;
-use base::partitioner::PARTITIONERS;
+use super::data::partitioner_named;
+use crate::cli::Result;
 use config::Config;
 
 #[derive(Debug, Default, Args)]
@@ -23,19 +23,13 @@ impl IdentityArgs {
     /// # Errors
     ///
     /// If there is no such partitioner, or if it does not have the configuration's token.
-    pub(super) fn over(&self, config: Config) -> Result<Config, String> {
+    pub(super) fn over(&self, config: Config) -> Result<Config> {
         let mut config = config;
         if let Some(name) = &self.cluster_name {
             config.cluster_name.clone_from(name);
         }
         let Some(class) = &self.partitioner else { return Ok(config) };
-        let Some(partitioner) = partitioner::resolve(class) else {
-            let known: Vec<&str> = PARTITIONERS.iter().map(|(name, _)| *name).collect();
-            return Err(format!(
-                "--partitioner {class}: there is no such partitioner; use {}",
-                known.join(", ")
-            ));
-        };
+        let partitioner = partitioner_named(class)?;
         if let Some(Err(error)) = config.initial_token.as_ref().map(|token| partitioner.parse_token(token)) {
             return Err(format!(
                 "{error}: remove the token from the configuration, or use its partitioner, {}",
@@ -52,7 +46,7 @@ mod tests {
     use super::*;
     use base::marshal::Types;
 
-    fn over(partitioner: Option<&str>, text: &str) -> Result<Config, String> {
+    fn over(partitioner: Option<&str>, text: &str) -> Result<Config> {
         let config = config::parse(text, "cassandra.yaml", &Types::builtin()).unwrap();
         let partitioner = partitioner.map(str::to_owned);
         IdentityArgs { cluster_name: Some("Ours".to_owned()), partitioner }.over(config)

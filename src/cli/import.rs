@@ -13,6 +13,7 @@ use super::import_report::{HOW_TO_DEFINE, report_found, report_imported, report_
 use super::import_target::TargetLocation;
 use super::old_files::{OldFiles, OldFilesArgs};
 use super::{data, import_found, import_json};
+use crate::cli::Result;
 use base::marshal::Types;
 use base::util::output::report_line;
 use base::util::{Clock, listed};
@@ -67,7 +68,7 @@ pub(super) struct ImportArgs {
     pub(super) as_of: Option<AsOf>,
 }
 
-pub(super) fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
+pub(super) fn import(args: &ImportArgs, types: &Types) -> Result<()> {
     if let Some(directory) = args.files.from.json() {
         return import_json::import_json(args, &directory, types);
     }
@@ -75,7 +76,7 @@ pub(super) fn import(args: &ImportArgs, types: &Types) -> Result<(), String> {
     data::run(import_all(args, types, source))
 }
 
-async fn import_all(args: &ImportArgs, types: &Types, source: OldFiles) -> Result<(), String> {
+async fn import_all(args: &ImportArgs, types: &Types, source: OldFiles) -> Result<()> {
     for unreadable in &source.inventory.unreadable {
         report_line!("not read: {unreadable}");
     }
@@ -135,7 +136,7 @@ async fn prepare(
     inventory: &Inventory,
     definitions: &Definitions<'_>,
     source: &SourcePartitioner,
-) -> Result<(), String> {
+) -> Result<()> {
     if args.verify {
         let comparison = importing::check_comparable(to).map_err(|error| error.to_string())?;
         let files = source.partitioner.class_name();
@@ -157,7 +158,7 @@ pub(super) async fn check_definitions(
     to: &Endpoint,
     types: &Types,
     options: &ImportOptions,
-) -> Result<(), String> {
+) -> Result<()> {
     let misfits = importing::misfits(inventory, to, types).await.map_err(|error| error.to_string())?;
     inventory.doubts.extend(misfits);
     inventory.check_doubts(options).map_err(|error| error.to_string())
@@ -170,7 +171,7 @@ async fn run(
     to: Arc<Endpoint>,
     clock: Arc<Clock>,
     options: &ImportOptions,
-) -> Result<(), String> {
+) -> Result<()> {
     let failed = |error: ImportError| error.to_string();
     let (mut shift, mut imported) = (None, Ok(()));
     if !args.verify_only {
@@ -193,7 +194,7 @@ pub(super) async fn open(
     config: &Config,
     place: &Location,
     clock: &Arc<Clock>,
-) -> Result<Endpoint, String> {
+) -> Result<Endpoint> {
     match place {
         Location::Sstables(_) => {
             return Err(
@@ -223,7 +224,7 @@ async fn define(
     to: &Arc<Endpoint>,
     inventory: &Inventory,
     definitions: &Definitions<'_>,
-) -> Result<(), String> {
+) -> Result<()> {
     let database = to.writable().map_err(|error| error.to_string())?;
     definitions.print_gaps();
     definitions.create(database).await?;
@@ -249,7 +250,7 @@ async fn define(
 }
 
 /// Checks that the column families of `--keyspace` and `--column-family` exist, in SSTables or in a target.
-fn check_selection(inventory: &Inventory, to: &Endpoint) -> Result<(), String> {
+fn check_selection(inventory: &Inventory, to: &Endpoint) -> Result<()> {
     let keyspaces = to.keyspaces();
     let families = keyspaces.iter().flat_map(|keyspace| keyspace.column_families.values());
     let defined = families.map(|cf| FamilyName::of(cf));
@@ -264,7 +265,7 @@ async fn look(
     definitions: &Definitions<'_>,
     clock: Arc<Clock>,
     options: &ImportOptions,
-) -> Result<(), String> {
+) -> Result<()> {
     let failed = |error: ImportError| error.to_string();
     let side = definitions.in_memory(config, types, &clock).await?;
     check_definitions(inventory, &side, types, options).await?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::control::load_file;
+use crate::cli::Result;
 use base::marshal::Types;
 use base::util::Clock;
 use base::util::output::report_line;
@@ -24,7 +25,7 @@ pub(super) struct Definitions<'a> {
 
 impl Definitions<'_> {
     /// Creates the column families that a database does not have. Prints the ones that it cannot create.
-    pub(super) async fn create(&self, database: &Arc<Database>) -> Result<(), String> {
+    pub(super) async fn create(&self, database: &Arc<Database>) -> Result<()> {
         for script in self.scripts {
             load_file("--schema", database, script).await?;
         }
@@ -57,7 +58,7 @@ impl Definitions<'_> {
         config: &Config,
         types: &Types,
         clock: &Arc<Clock>,
-    ) -> Result<Endpoint, String> {
+    ) -> Result<Endpoint> {
         let partitioner = config.partitioner.clone();
         let store = EmbeddedStore::in_memory(partitioner.clone(), &config.catalog, clock.clone())
             .map_err(|error| format!("cannot open a store in memory: {error}"))?;

@@ -7,6 +7,7 @@ use super::copy::stop_at_signals;
 use super::data;
 use super::import::{ImportArgs, open};
 use super::message::load_config;
+use crate::cli::Result;
 use base::marshal::Types;
 use base::schema::Catalog;
 use base::util::output::print_line;
@@ -18,7 +19,7 @@ use transfer::endpoint::Location;
 use transfer::export::read_back;
 
 /// Reads an export into the target of the command.
-pub(super) fn import_json(args: &ImportArgs, directory: &Path, types: &Types) -> Result<(), String> {
+pub(super) fn import_json(args: &ImportArgs, directory: &Path, types: &Types) -> Result<()> {
     let of_files = [
         (args.dry_run, "--dry-run"),
         (args.verify || args.verify_only, "--verify"),

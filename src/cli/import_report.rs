@@ -6,6 +6,7 @@
 use indicatif::HumanBytes;
 
 use super::import_found::shown_times;
+use crate::cli::Result;
 use base::util::counted;
 use base::util::output::{print_line, report_line};
 use transfer::import::{FamilySummary, Inventory, Summary, UnfoundWrites, Verified};
@@ -16,11 +17,7 @@ pub(super) const HOW_TO_DEFINE: &str = "Servers of 0.7 and later have the defini
     CQL or cassandra-cli";
 
 /// Prints the imported data and the losses. Losses are an error.
-pub(super) fn report_imported(
-    inventory: &Inventory,
-    summary: &Summary,
-    skips_undefined: bool,
-) -> Result<(), String> {
+pub(super) fn report_imported(inventory: &Inventory, summary: &Summary, skips_undefined: bool) -> Result<()> {
     let width = summary.families.keys().map(|name| name.to_string().len()).max().unwrap_or_default();
     for (name, family) in &summary.families {
         print_line!("{:width$}  {}", name.to_string(), shown(family));
@@ -39,14 +36,14 @@ pub(super) fn report_imported(
 }
 
 /// Prints the data that was found and the losses. Losses are an error.
-pub(super) fn report_found(inventory: &Inventory, summary: &Summary) -> Result<(), String> {
+pub(super) fn report_found(inventory: &Inventory, summary: &Summary) -> Result<()> {
     print_line!("found: {}", total(inventory, summary, inventory.commit_logs.len() as u64));
     print_unfound("not counted", &summary.unfound);
     print_losses(inventory, summary, 0)
 }
 
 /// Prints how many differences there are. They are an error.
-pub(super) fn report_verified(verified: &Verified) -> Result<(), String> {
+pub(super) fn report_verified(verified: &Verified) -> Result<()> {
     if verified.is_complete {
         print_line!("compared: {} cells and deletions of the files with the target", verified.compared);
     } else {
@@ -109,7 +106,7 @@ fn print_unfound(what: &str, unfound: &UnfoundWrites) {
 }
 
 /// Prints notes, losses and doubts. Returns an error if something is lost, in doubt, or not imported.
-fn print_losses(inventory: &Inventory, summary: &Summary, missing: u64) -> Result<(), String> {
+fn print_losses(inventory: &Inventory, summary: &Summary, missing: u64) -> Result<()> {
     for note in summary.families.values().flat_map(|family| &family.notes) {
         report_line!("note: {note}");
     }

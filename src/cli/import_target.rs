@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use crate::cli::Result;
 use base::partitioner;
 use base::util::output::report_line;
 use config::Config;
@@ -33,7 +34,7 @@ impl TargetLocation<'_> {
     }
 
     /// Checks that a progress file does not say that a part is already in a new directory.
-    pub(super) fn check_progress(&self, file: Option<&Path>) -> Result<(), String> {
+    pub(super) fn check_progress(&self, file: Option<&Path>) -> Result<()> {
         let (Some(new), Some(file)) = (&self.new, file) else { return Ok(()) };
         match recorded_parts(file).map_err(|error| error.to_string())? {
             0 => Ok(()),

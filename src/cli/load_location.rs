@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::cli::Result;
 use base::schema::Catalog;
 use base::util::Clock;
 use config::Config;
@@ -27,7 +28,7 @@ impl Drop for TemporaryDirectory {
 }
 
 /// Loads the schema and the rows of a place. Users are not loaded.
-pub(super) async fn load_location(database: &Arc<Database>, place: &Location) -> Result<(), String> {
+pub(super) async fn load_location(database: &Arc<Database>, place: &Location) -> Result<()> {
     let failed = |why: String| format!("--load {place}: {why}");
     let loaded = match place {
         Location::Data(directory) => {
@@ -46,7 +47,7 @@ pub(super) async fn load_location(database: &Arc<Database>, place: &Location) ->
 }
 
 /// Loads the tables and rows of an export in JSON.
-pub(super) async fn load_export(database: &Arc<Database>, directory: &Path) -> Result<(), String> {
+pub(super) async fn load_export(database: &Arc<Database>, directory: &Path) -> Result<()> {
     let clock = Arc::new(Clock::system());
     let to = Arc::new(Endpoint::of_database("the server", database.clone(), clock.clone()));
     let read = read_back(directory, to, &Selection::default(), clock, Interruption::default()).await;
@@ -59,7 +60,7 @@ pub(super) async fn load_export(database: &Arc<Database>, directory: &Path) -> R
 }
 
 /// Makes a temporary backup of a data directory, which is not changed: a server may even be running on it.
-async fn backup_of(directory: &Path) -> Result<TemporaryDirectory, String> {
+async fn backup_of(directory: &Path) -> Result<TemporaryDirectory> {
     if !directory.is_dir() {
         return Err("the directory does not exist".to_owned());
     }

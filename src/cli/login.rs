@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::Result;
 use config::{AuthenticatorKind, Authority, Config};
 use db::limits::LOGIN_FAILURES_MAX;
 use db::{Authenticator, LoginGuard, PasswordMode, SimpleAuthenticator};
@@ -33,7 +34,7 @@ impl LoginArgs {
     /// # Errors
     ///
     /// Names the options that contradict the configuration or would have no effect.
-    pub(super) fn authenticator(&self, config: &Config) -> Result<Authenticator, String> {
+    pub(super) fn authenticator(&self, config: &Config) -> Result<Authenticator> {
         check_authority(config)?;
         match config.authenticator {
             AuthenticatorKind::AllowAll => match self.first_option() {
@@ -79,7 +80,7 @@ impl LoginArgs {
         given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }
 
-    fn simple_authenticator(&self, asks_rights: bool) -> Result<SimpleAuthenticator, String> {
+    fn simple_authenticator(&self, asks_rights: bool) -> Result<SimpleAuthenticator> {
         if asks_rights && self.access.is_none() {
             return Err(
                 "the configuration has SimpleAuthenticator: set its users with --passwd FILE and its rights with --access \
@@ -106,7 +107,7 @@ impl LoginArgs {
 const LOGIN_FAILURES: &str = "--login-failures";
 
 /// Checks that the authority is compatible with the authenticator.
-fn check_authority(config: &Config) -> Result<(), String> {
+fn check_authority(config: &Config) -> Result<()> {
     let why = match (config.authenticator, config.authority) {
         (AuthenticatorKind::AllowAll, Some(Authority::Simple)) => {
             "the configuration has SimpleAuthority, which needs SimpleAuthenticator: without a login there is no user \
@@ -139,7 +140,7 @@ mod tests {
     }
 
     /// Returns whether a login is required, or why the options are refused.
-    fn outcome(line: &str, elements: &str) -> Result<bool, String> {
+    fn outcome(line: &str, elements: &str) -> Result<bool> {
         let words = ["serve"].into_iter().chain(line.split_whitespace());
         let args = LoginWords::try_parse_from(words).unwrap().login;
         let file = format!("<Storage>{elements}</Storage>");

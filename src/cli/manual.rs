@@ -6,6 +6,7 @@ use std::{fs, io};
 use clap::Command;
 
 use super::version;
+use crate::cli::Result;
 
 /// Where the manual pages are written.
 #[derive(Debug, clap::Args)]
@@ -16,7 +17,7 @@ pub(super) struct ManArgs {
 }
 
 /// Writes `thriftstore.1`, and `thriftstore-COMMAND.1` for each command.
-pub(super) fn man(args: &ManArgs) -> Result<(), String> {
+pub(super) fn man(args: &ManArgs) -> Result<()> {
     let directory = &args.directory;
     let mut command = with_all_descriptions(super::command()).disable_help_subcommand(true);
     command.build();

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::cli::Result;
 use base::marshal::Types;
 use config::{Config, ConfigErrors};
 
@@ -27,7 +28,7 @@ pub(super) fn print_error(message: &str) {
 }
 
 /// Loads the configuration of a file, else of the current directory, else the built-in one. Its errors are drawings.
-pub(super) fn load_config(file: Option<&Path>, types: &Types) -> Result<Config, String> {
+pub(super) fn load_config(file: Option<&Path>, types: &Types) -> Result<Config> {
     config::load_or_default(file, types).map_err(|errors| drawing(&errors))
 }
 

@@ -64,6 +64,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use base::marshal::Types;
 use base::util::output;
 
+/// The result of a command; a failure is the text for the user.
+type Result<T, E = String> = std::result::Result<T, E>;
+
 /// A server for applications written for Thrift-era Cassandra.
 #[derive(Debug, Parser)]
 #[command(name = "thriftstore", version = version::SHORT, long_version = version::long(), about)]

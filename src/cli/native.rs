@@ -4,6 +4,7 @@ use std::net::{Ipv6Addr, SocketAddr};
 
 use clap::Args;
 
+use crate::cli::Result;
 use base::compat::features::ReportedVersion;
 use config::Config;
 
@@ -52,7 +53,7 @@ impl NativeArgs {
         config: &Config,
         thrift: Option<&str>,
         is_gateway: bool,
-    ) -> Result<Option<String>, String> {
+    ) -> Result<Option<String>> {
         let address = self.address_of_protocol(config, thrift, is_gateway)?;
         if address.is_none() && self.claim.is_some() {
             return Err("--claim has no effect: it is for the native protocol, which is disabled; remove it"
@@ -66,7 +67,7 @@ impl NativeArgs {
         config: &Config,
         thrift: Option<&str>,
         is_gateway: bool,
-    ) -> Result<Option<String>, String> {
+    ) -> Result<Option<String>> {
         match self.cql.as_deref() {
             Some(OFF) => return Ok(None),
             Some(_) if is_gateway => {

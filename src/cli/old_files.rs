@@ -9,6 +9,7 @@ use super::data;
 use super::import_definitions::Definitions;
 use super::message::load_config;
 use super::source_directories::SourceDirectories;
+use crate::cli::Result;
 use base::marshal::Types;
 use base::util::output::report_line;
 use config::Config;
@@ -39,7 +40,7 @@ pub(super) struct OldFilesArgs {
 
 impl OldFilesArgs {
     /// Checks that no option is given that is only for files of old servers.
-    pub(super) fn check_no_files(&self, place: &impl fmt::Display) -> Result<(), String> {
+    pub(super) fn check_no_files(&self, place: &impl fmt::Display) -> Result<()> {
         let of_files = [
             (!self.schema.is_empty(), "--schema"),
             (self.partitioner.is_some(), "--partitioner"),
@@ -57,7 +58,7 @@ impl OldFilesArgs {
 pub(super) struct OldFiles {
     pub inventory: Inventory,
     /// The schema in the system tables, or why it cannot be read.
-    pub found: Result<FoundSchema, String>,
+    pub found: Result<FoundSchema>,
     pub config: Config,
     /// The file of the configuration, if there is one.
     pub config_file: Option<PathBuf>,
@@ -71,7 +72,7 @@ impl OldFiles {
         keyspace: Option<&str>,
         column_family: Option<&str>,
         types: &Types,
-    ) -> Result<OldFiles, String> {
+    ) -> Result<OldFiles> {
         let mut inventory = Inventory::of_snapshot(&args.from.nodes, args.snapshot.as_deref())
             .map_err(|error| error.to_string())?;
         let found = FoundSchema::of(&inventory, types).map_err(|error| error.without_advice());
@@ -114,7 +115,7 @@ impl OldFiles {
     }
 
     /// Returns the partitioner of the files.
-    pub(super) fn partitioner(&self, args: &OldFilesArgs) -> Result<SourcePartitioner, String> {
+    pub(super) fn partitioner(&self, args: &OldFilesArgs) -> Result<SourcePartitioner> {
         let named = match (&args.partitioner, &self.config_file) {
             (Some(name), _) => {
                 let partitioner = data::partitioner_named(name)?;

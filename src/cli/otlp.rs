@@ -4,6 +4,7 @@
 //! exported on a thread of the SDK, in batches. If the collector does not answer, spans are dropped and requests do not
 //! wait.
 
+use crate::cli::Result;
 use clap::Args;
 
 /// The options of the export of spans.
@@ -27,7 +28,7 @@ pub(super) struct OtlpArgs {
     sample: f64,
 }
 
-fn ratio(text: &str) -> Result<f64, String> {
+fn ratio(text: &str) -> Result<f64> {
     let ratio = text.parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio));
     ratio.ok_or_else(|| "use a number from 0 to 1, such as 0.01".to_owned())
 }
@@ -35,6 +36,7 @@ fn ratio(text: &str) -> Result<f64, String> {
 #[cfg(not(feature = "otlp"))]
 mod export {
     use super::OtlpArgs;
+    use crate::cli::Result;
     use crate::cli::process::start_log;
 
     /// The export of spans, which this program was built without.
@@ -45,7 +47,7 @@ mod export {
         ///
         /// # Errors
         /// If the export is asked for.
-        pub(crate) fn start_log(&self) -> Result<SpanExport, String> {
+        pub(crate) fn start_log(&self) -> Result<SpanExport> {
             if let (Some(url), _) = (&self.url, self.sample) {
                 return Err(format!(
                     "--otlp {url}: this program was built without the feature otlp: build it with cargo build \
@@ -76,6 +78,7 @@ mod export {
     use tracing_subscriber::util::SubscriberInitExt;
 
     use super::OtlpArgs;
+    use crate::cli::Result;
     use crate::cli::process::{log, start_log};
 
     /// The path that collectors receive spans at.
@@ -89,7 +92,7 @@ mod export {
         ///
         /// # Errors
         /// If the address of the collector cannot be used. Whether the collector answers is not checked.
-        pub(crate) fn start_log(&self) -> Result<SpanExport, String> {
+        pub(crate) fn start_log(&self) -> Result<SpanExport> {
             let Some(url) = &self.url else {
                 start_log();
                 return Ok(SpanExport(None));

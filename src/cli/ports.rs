@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::http_services::HttpServices;
+use crate::cli::Result;
 use base::compat::features::ReportedVersion;
 use console::Served;
 use net::{Admission, Encryption, Listener, ShutdownSignal, check_address};
@@ -29,7 +30,7 @@ pub(super) struct Addresses {
 
 impl Addresses {
     /// Checks their form, before anything is opened.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<()> {
         let of_options = [
             ("--status: ", &self.status),
             ("--control: ", &self.control),
@@ -62,7 +63,7 @@ pub(super) struct Services {
 }
 
 impl Ports {
-    pub(super) fn bind(addresses: &Addresses) -> Result<Ports, String> {
+    pub(super) fn bind(addresses: &Addresses) -> Result<Ports> {
         // The address for Thrift may come from the configuration.
         let thrift = Listener::bind(&addresses.thrift).map_err(|error| error.to_string())?;
         let of_option = |option: &str, address: &Option<String>| {
@@ -144,7 +145,7 @@ impl Ports {
 
 /// Binds the port of the native protocol. If nothing sets its address and the port is taken, the server starts without
 /// it.
-fn native_listener(addresses: &Addresses) -> Result<Option<Listener>, String> {
+fn native_listener(addresses: &Addresses) -> Result<Option<Listener>> {
     let Some(address) = &addresses.native else { return Ok(None) };
     match Listener::bind(address) {
         Ok(listener) => Ok(Some(listener)),

@@ -12,6 +12,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::cli::Result;
 use net::{Encryption, request_short_slices};
 
 /// The variable of the environment that selects levels and modules of the log, as `info,net=debug`.
@@ -55,7 +56,7 @@ fn worker_threads() -> usize {
 }
 
 /// Returns the runtime of a process that serves clients.
-pub(super) fn runtime() -> Result<Runtime, String> {
+pub(super) fn runtime() -> Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(worker_threads())
         .enable_all()
@@ -75,7 +76,7 @@ pub(super) fn raise_descriptor_limit() {
 }
 
 /// Reads the certificates again at each SIGHUP, if TLS is enabled.
-pub(super) fn reload_at_hangup(encryption: Option<&Arc<Encryption>>) -> Result<(), String> {
+pub(super) fn reload_at_hangup(encryption: Option<&Arc<Encryption>>) -> Result<()> {
     let Some(encryption) = encryption.cloned() else { return Ok(()) };
     let mut hangup = listen(SignalKind::hangup())?;
     tokio::spawn(async move {
@@ -90,7 +91,7 @@ pub(super) fn reload_at_hangup(encryption: Option<&Arc<Encryption>>) -> Result<(
 }
 
 /// Begins to listen for a signal.
-pub(super) fn listen(kind: SignalKind) -> Result<Signal, String> {
+pub(super) fn listen(kind: SignalKind) -> Result<Signal> {
     signal(kind).map_err(|error| format!("cannot listen for signals: {error}"))
 }
 
@@ -101,7 +102,7 @@ pub(super) struct StopSignals {
 }
 
 impl StopSignals {
-    pub(super) fn listen() -> Result<StopSignals, String> {
+    pub(super) fn listen() -> Result<StopSignals> {
         Ok(StopSignals {
             terminate: listen(SignalKind::terminate())?,
             interrupt: listen(SignalKind::interrupt())?,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
+use crate::cli::Result;
 use base::compat::features::releases::NEWEST;
 use base::compat::features::{ConsistencyLevel, consistency_of};
 use traffic::queue::{QueueLimits, QueueSender, SenderOptions, WriteQueue};
@@ -27,7 +28,7 @@ pub(super) struct QueueLimitArgs {
     candidate_consistency: Option<ConsistencyLevel>,
 }
 
-fn level(text: &str) -> Result<ConsistencyLevel, String> {
+fn level(text: &str) -> Result<ConsistencyLevel> {
     let levels =
         LEVELS.filter_map(|number| consistency_of(number, NEWEST)).filter(|level| !level.is_serial());
     let found = levels.clone().find(|level| level.to_string() == text);
@@ -39,7 +40,7 @@ fn level(text: &str) -> Result<ConsistencyLevel, String> {
 
 impl QueueLimitArgs {
     /// Opens the queue of a directory.
-    pub(super) fn open(&self, directory: &std::path::Path) -> Result<Arc<WriteQueue>, String> {
+    pub(super) fn open(&self, directory: &std::path::Path) -> Result<Arc<WriteQueue>> {
         let limits =
             QueueLimits { bytes: self.queue_mb * MIB, age: Duration::from_secs(self.queue_hours * 3600) };
         WriteQueue::open(directory, limits).map(Arc::new).map_err(|error| error.to_string())
@@ -63,7 +64,7 @@ pub(super) struct QueueArgs {
 
 impl QueueArgs {
     /// Opens the queue, if there is one.
-    pub(super) fn open(&self) -> Result<Option<Arc<WriteQueue>>, String> {
+    pub(super) fn open(&self) -> Result<Option<Arc<WriteQueue>>> {
         self.queue.as_deref().map(|directory| self.limits.open(directory)).transpose()
     }
 

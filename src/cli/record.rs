@@ -13,6 +13,7 @@ use clap::Args;
 use super::process::{self, StopSignals};
 use super::redaction::RedactionArgs;
 use super::tls::TlsArgs;
+use crate::cli::Result;
 use base::util::limits::RECORDER_CONNECTIONS_MAX;
 use net::{Admission, ConnectionLimits, Connector, Listener, ServerTrust, Shutdown};
 use traffic::Header;
@@ -75,7 +76,7 @@ struct UpstreamOf {
 impl FromStr for UpstreamOf {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<UpstreamOf, String> {
+    fn from_str(text: &str) -> Result<UpstreamOf> {
         match text.split_once('=') {
             Some((keyspace, address)) if !keyspace.is_empty() => {
                 Ok(UpstreamOf { keyspace: keyspace.to_owned(), address: address.to_owned() })
@@ -92,13 +93,13 @@ impl fmt::Display for UpstreamOf {
 }
 
 /// Records until SIGTERM or SIGINT.
-pub(super) fn record(args: &RecordArgs) -> Result<(), String> {
+pub(super) fn record(args: &RecordArgs) -> Result<()> {
     process::start_log();
     process::raise_descriptor_limit();
     process::runtime()?.block_on(serve(args))
 }
 
-async fn serve(args: &RecordArgs) -> Result<(), String> {
+async fn serve(args: &RecordArgs) -> Result<()> {
     if args.listen.len() != args.upstream.len() {
         return Err(format!(
             "{} --listen and {} --upstream were given: give one --upstream for each --listen",
@@ -151,7 +152,7 @@ async fn serve(args: &RecordArgs) -> Result<(), String> {
 }
 
 /// Returns the servers of each listener.
-fn upstreams(args: &RecordArgs) -> Result<Vec<Upstreams>, String> {
+fn upstreams(args: &RecordArgs) -> Result<Vec<Upstreams>> {
     let own = args.upstream_tls_certificate.clone().zip(args.upstream_tls_key.clone());
     let trust = args.upstream_tls_ca.clone().map(|authorities| ServerTrust { authorities, own });
     let tls = trust.as_ref().map(Connector::open).transpose().map_err(|error| error.to_string())?;
@@ -169,7 +170,7 @@ fn upstreams(args: &RecordArgs) -> Result<Vec<Upstreams>, String> {
 }
 
 /// Prints the counts of the recording.
-fn report(args: &RecordArgs, summary: &RecorderSummary) -> Result<(), String> {
+fn report(args: &RecordArgs, summary: &RecorderSummary) -> Result<()> {
     let RecorderSummary { connections, calls, bytes, parts, .. } = summary;
     let files = if *parts > 1 { format!("{parts} files, the first is ") } else { String::new() };
     let file = args.to.display();

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::redaction::RedactionArgs;
 use super::traffic::{header_of, open, write_recording};
+use crate::cli::Result;
 use traffic::TrafficError;
 use traffic::redact::{Hashes, Redactor};
 
@@ -24,7 +25,7 @@ pub(super) struct RedactArgs {
     to: PathBuf,
 }
 
-pub(super) fn redact(args: &RedactArgs) -> Result<(), String> {
+pub(super) fn redact(args: &RedactArgs) -> Result<()> {
     let Some(mut hashes) = args.redaction.hashes()? else {
         return Err(
             "nothing to redact: give --redact values, keys or names, or several with commas".to_owned()
@@ -41,7 +42,7 @@ pub(super) fn redact(args: &RedactArgs) -> Result<(), String> {
 }
 
 /// Collects the names of a recording. Damage is reported when the recording is read again.
-fn with_order(file: &Path, hashes: Hashes) -> Result<Hashes, String> {
+fn with_order(file: &Path, hashes: Hashes) -> Result<Hashes> {
     let mut collector = Redactor::new(hashes.collecting());
     for event in open(file)? {
         match event {

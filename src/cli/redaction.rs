@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::Result;
 use base::util::limits::REDACTION_KEY_BYTES_MAX;
 use traffic::redact::{DataRole, DataRoles, Hashes, RedactionKey};
 
@@ -23,7 +24,7 @@ impl RedactionArgs {
     /// # Errors
     ///
     /// If the file of the secret cannot be read, is empty or is too long.
-    pub(super) fn hashes(&self) -> Result<Option<Hashes>, String> {
+    pub(super) fn hashes(&self) -> Result<Option<Hashes>> {
         if self.redact.is_empty() {
             return Ok(None);
         }

@@ -9,6 +9,7 @@ use super::process::{self, StopSignals};
 use super::replay_server::{ReplayServer, ReplayServerArgs, quoted};
 use super::report::ReportArgs;
 use super::traffic::open;
+use crate::cli::Result;
 use base::util::limits::{SHRUNK_BYTES_MAX, SHRUNK_CAUSES_MAX};
 use base::util::output::report_line;
 use traffic::file::{PartWriter, RotationLimits};
@@ -50,13 +51,13 @@ pub(super) struct ReplayArgs {
 }
 
 /// Replays, and writes the report.
-pub(super) fn replay(args: &ReplayArgs) -> Result<(), String> {
+pub(super) fn replay(args: &ReplayArgs) -> Result<()> {
     process::start_log();
     process::raise_descriptor_limit();
     process::runtime()?.block_on(run(args))
 }
 
-async fn run(args: &ReplayArgs) -> Result<(), String> {
+async fn run(args: &ReplayArgs) -> Result<()> {
     let recording = Recording::open(&args.file).map_err(|error| error.to_string())?;
     let recorded = described(&args.file, &recording.upstreams());
     let mut server = args.server.open(partitioner_of(recording).as_deref()).await?;
@@ -95,7 +96,7 @@ async fn replay_once(
     server: &mut ReplayServer,
     report: &Report,
     stop: &mut StopSignals,
-) -> Result<bool, String> {
+) -> Result<bool> {
     let candidate = server.fresh().await?;
     let options = ReplayOptions {
         speed: args.speed,
@@ -135,7 +136,7 @@ async fn shrink_all(
     directory: &Path,
     server: &mut ReplayServer,
     report: &Report,
-) -> Result<(), String> {
+) -> Result<()> {
     let causes = report.causes();
     if causes.is_empty() {
         return Ok(());
@@ -168,7 +169,7 @@ async fn shrink_one(
     file: &Path,
     server: &mut ReplayServer,
     report: &Report,
-) -> Result<Shrunk, String> {
+) -> Result<Shrunk> {
     let events = events_until(&args.file, call)?;
     let shrunk = shrink(&events, call, server, Duration::from_secs(args.shrink_seconds)).await?;
     let header = Header {
@@ -198,7 +199,7 @@ async fn shrink_one(
 }
 
 /// Reads the events up to the reply of a call.
-fn events_until(file: &Path, last: u64) -> Result<Vec<Event>, String> {
+fn events_until(file: &Path, last: u64) -> Result<Vec<Event>> {
     let mut events = Vec::new();
     let mut bytes = 0;
     for event in Recording::open(file).map_err(|error| error.to_string())? {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::Args;
 
 use super::control::LoadSource;
+use crate::cli::Result;
 use base::compat::features::ReportedVersion;
 use base::partitioner::resolve;
 use base::util::Release;
@@ -74,7 +75,7 @@ impl ReplayServerArgs {
     /// # Errors
     ///
     /// If the server in memory cannot be started, or its data cannot be loaded.
-    pub(super) async fn open(&self, partitioner: Option<&str>) -> Result<ReplayServer, String> {
+    pub(super) async fn open(&self, partitioner: Option<&str>) -> Result<ReplayServer> {
         match &self.against {
             None => self.in_memory(partitioner).await,
             Some(thrift) => {
@@ -85,7 +86,7 @@ impl ReplayServerArgs {
     }
 
     /// Returns a server in memory.
-    pub(super) async fn in_memory(&self, partitioner: Option<&str>) -> Result<ReplayServer, String> {
+    pub(super) async fn in_memory(&self, partitioner: Option<&str>) -> Result<ReplayServer> {
         let compat = Compat::of(&self.compat).map_err(|error| format!("--compat: {error}"))?;
         let builder = Server::builder().compat(compat);
         let builder = match &self.config {
@@ -167,7 +168,7 @@ impl ReplayServer {
 }
 
 impl FreshServer for ReplayServer {
-    async fn fresh(&mut self) -> Result<CandidateServer, String> {
+    async fn fresh(&mut self) -> Result<CandidateServer> {
         match self {
             ReplayServer::Other { candidate, fresh: None } => Ok(candidate.clone()),
             ReplayServer::Other { candidate, fresh: Some(command) } => {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::Result;
 use base::util::output::{print_line, print_text};
 use traffic::report::{DifferenceKind, Report, Summary};
 
@@ -36,7 +37,7 @@ impl ReportArgs {
     ///
     /// If the file cannot be written, if the report has differences of `--fail-on`, or if writes are missing from the
     /// candidate.
-    pub(super) fn write(&self, report: &Report) -> Result<(), String> {
+    pub(super) fn write(&self, report: &Report) -> Result<()> {
         self.write_summary(&report.summary(), report)
     }
 
@@ -45,7 +46,7 @@ impl ReportArgs {
     /// # Errors
     ///
     /// As [`ReportArgs::write`].
-    pub(super) fn write_summary(&self, summary: &Summary, report: &Report) -> Result<(), String> {
+    pub(super) fn write_summary(&self, summary: &Summary, report: &Report) -> Result<()> {
         let written = match self.form {
             ReportForm::Text => summary.text(),
             ReportForm::Json => summary.json(),

@@ -22,6 +22,7 @@ use super::status::StatusArgs;
 use super::store::{OpenStore, StoreArgs};
 use super::tls::TlsArgs;
 use super::{gateway, service_manager, stopping, version};
+use crate::cli::Result;
 use base::marshal::Types;
 use base::util::limits::LOGGED_KEYSPACES_MAX;
 use base::util::meter::RequestLimits;
@@ -94,7 +95,7 @@ pub(super) struct ServeArgs {
 }
 
 /// Serves until SIGTERM or SIGINT.
-pub(super) fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
+pub(super) fn serve(args: &ServeArgs, types: &Types) -> Result<()> {
     let spans = args.otlp.start_log()?;
     let compat = Compat::of(&args.compat).map_err(|error| format!("--compat: {error}"))?;
     tracing::info!("thriftstore {}", version::WITH_COMMIT);
@@ -113,7 +114,7 @@ pub(super) fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     outcome
 }
 
-async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: Types) -> Result<(), String> {
+async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: Types) -> Result<()> {
     let place = args.store.place(&config)?;
     let is_gateway = place.is_cluster();
     let described = place.to_string();
@@ -189,7 +190,7 @@ fn database_of(
     authenticator: Authenticator,
     clock: Arc<Clock>,
     types: Types,
-) -> Result<Arc<Database>, String> {
+) -> Result<Arc<Database>> {
     let database = Database::new(DatabaseParts {
         catalog: Arc::new(config.catalog),
         store: opened.store,
@@ -207,18 +208,21 @@ fn database_of(
 }
 
 /// Returns the addresses of the ports.
-fn addresses(args: &ServeArgs, config: &Config, is_gateway: bool) -> Result<Addresses, String> {
+fn addresses(args: &ServeArgs, config: &Config, is_gateway: bool) -> Result<Addresses> {
     Ok(Addresses {
-        thrift: args.thrift.clone().unwrap_or_else(|| configured_address(config)),
+        thrift: args
+            .thrift
+            .clone()
+            .unwrap_or_else(|| format!("{}:{}", config.thrift_host(), config.thrift_port)),
         native: args.native.address(config, args.thrift.as_deref(), is_gateway)?,
         must_be_native: args.native.is_asked_for(config),
-        status: args.status.address.clone(),
-        control: args.control.address.clone(),
+        status: args.status.status.clone(),
+        control: args.control.control.clone(),
         admin: args.admin.address().map(str::to_owned),
     })
 }
 
-async fn load_schema(database: &Arc<Database>, is_gateway: bool) -> Result<(), String> {
+async fn load_schema(database: &Arc<Database>, is_gateway: bool) -> Result<()> {
     let loaded =
         if is_gateway { gateway::load_schema(database).await } else { database.stored_schema().load().await };
     loaded.map_err(|error| format!("cannot read the schema that clients created: {error}"))
@@ -253,14 +257,10 @@ fn services(
 }
 
 /// Opens TLS if it is enabled.
-fn encryption(args: &ServeArgs, config: &Config) -> Result<Option<Arc<Encryption>>, String> {
+fn encryption(args: &ServeArgs, config: &Config) -> Result<Option<Arc<Encryption>>> {
     let Some(options) = args.tls.over(config.client_encryption.clone())? else {
         return if config.needs_tls && !args.tls.is_off() { Err(NO_KEYSTORE.to_owned()) } else { Ok(None) };
     };
     let encryption = Encryption::open(options).map_err(|error| error.to_string())?;
     Ok(Some(Arc::new(encryption)))
-}
-
-fn configured_address(config: &Config) -> String {
-    format!("{}:{}", config.thrift_host(), config.thrift_port)
 }

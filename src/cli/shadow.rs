@@ -12,6 +12,7 @@ use super::process::{self, StopSignals};
 use super::queue::{self, QueueArgs};
 use super::report::ReportArgs;
 use super::tls::TlsArgs;
+use crate::cli::Result;
 use base::util::limits::{RECORDER_CONNECTIONS_MAX, SHADOW_QUEUE_BYTES_MAX};
 use base::util::output::print_line;
 use net::{Admission, ConnectionLimits, Listener, Shutdown};
@@ -78,19 +79,19 @@ pub(super) struct ShadowArgs {
     report: ReportArgs,
 }
 
-fn share(text: &str) -> Result<f64, String> {
+fn share(text: &str) -> Result<f64> {
     let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| format!("{text:?} is not a number from 0 to 1"))
 }
 
 /// Serves until SIGTERM or SIGINT, then writes the report.
-pub(super) fn shadow(args: &ShadowArgs) -> Result<(), String> {
+pub(super) fn shadow(args: &ShadowArgs) -> Result<()> {
     process::start_log();
     process::raise_descriptor_limit();
     process::runtime()?.block_on(serve(args))
 }
 
-async fn serve(args: &ShadowArgs) -> Result<(), String> {
+async fn serve(args: &ShadowArgs) -> Result<()> {
     if args.listen.len() != args.primary.len() {
         return Err(format!(
             "{} --listen and {} --primary were given: give one --primary for each --listen",
@@ -166,7 +167,7 @@ fn candidate(args: &ShadowArgs) -> CandidateServer {
     CandidateServer { thrift: args.candidate.clone(), native: args.candidate_cql.clone() }
 }
 
-fn start(args: &ShadowArgs, queue: &TapQueue, state: &Arc<ShadowState>) -> Result<Shadow, String> {
+fn start(args: &ShadowArgs, queue: &TapQueue, state: &Arc<ShadowState>) -> Result<Shadow> {
     let plan = ShadowPlan {
         share: args.share,
         only: args.only,
@@ -178,7 +179,7 @@ fn start(args: &ShadowArgs, queue: &TapQueue, state: &Arc<ShadowState>) -> Resul
 }
 
 /// Serves the HTTP port, if there is one.
-fn serve_page(args: &ShadowArgs, state: &Arc<ShadowState>, admission: Admission) -> Result<(), String> {
+fn serve_page(args: &ShadowArgs, state: &Arc<ShadowState>, admission: Admission) -> Result<()> {
     let port = HttpPort { option: "--http", host_option: "--http-host", name: "HTTP port" };
     let token = port.token(args.http.as_deref(), args.http_token_file.as_deref())?;
     let Some(address) = &args.http else { return Ok(()) };

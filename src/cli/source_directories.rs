@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 
+use crate::cli::Result;
 use transfer::endpoint::Location;
 
 const NAME: &str = "from";
@@ -45,7 +46,7 @@ impl SourceDirectories {
     }
 
     /// Returns a data directory of thriftstore, a server or a cluster; `None` for the directories of old servers.
-    pub(super) fn location(&self) -> Option<Result<Location, String>> {
+    pub(super) fn location(&self) -> Option<Result<Location>> {
         let text = self.place()?;
         let kind = text.split(':').next().unwrap_or(text);
         KINDS.contains(&kind).then(|| text.parse())

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::data;
 use super::sstable_types::{DefinitionArgs, KnownTypes};
+use crate::cli::Result;
 use base::marshal::Types;
 use base::schema::Layout;
 use base::util::output::report_line;
@@ -64,7 +65,7 @@ struct ShowSstableArgs {
     skip_damaged: bool,
 }
 
-pub(super) fn sstable(args: &SstableArgs, types: &Types) -> Result<(), String> {
+pub(super) fn sstable(args: &SstableArgs, types: &Types) -> Result<()> {
     let SstableCommand::Show(args) = &args.command;
     data::run(async {
         let known = KnownTypes::of(&args.definitions, &args.file, types).await?;

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::import_definitions::Definitions;
 use super::message::load_config;
+use crate::cli::Result;
 use base::compat::features::releases::NEWEST;
 use base::marshal::Types;
 use base::schema::{CfDef, TableDef};
@@ -41,7 +42,7 @@ pub(super) struct KnownTypes {
 
 impl KnownTypes {
     /// Reads the definitions.
-    pub(super) async fn of(args: &DefinitionArgs, file: &Path, types: &Types) -> Result<KnownTypes, String> {
+    pub(super) async fn of(args: &DefinitionArgs, file: &Path, types: &Types) -> Result<KnownTypes> {
         let descriptor = Descriptor::of_data_file(file).map_err(|error| error.to_string())?;
         let config = match &args.config {
             Some(config) => load_config(Some(config), types)?,
@@ -94,7 +95,7 @@ fn data_directory_of(descriptor: &Descriptor) -> Option<PathBuf> {
 }
 
 /// Reads the schema in the system tables of a data directory, or of the directory `data` in a directory.
-fn found_schema(directory: &Path, types: &Types) -> Result<FoundSchema, String> {
+fn found_schema(directory: &Path, types: &Types) -> Result<FoundSchema> {
     let system_in = |directory: &Path| -> Vec<PathBuf> {
         let system = SCHEMA_KEYSPACES.iter().map(|keyspace| directory.join(keyspace));
         system.filter(|path| path.is_dir()).collect()

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::http_port::HttpPort;
+use crate::cli::Result;
 use base::util::Password;
 use web::HostNames;
 
@@ -13,34 +14,28 @@ use web::HostNames;
 pub(super) struct StatusArgs {
     /// The address of the status port: HTTP with GET / for people and GET /health for probes; port 0 picks a free one.
     /// An address that is not loopback needs --status-token-file [default: disabled]
-    #[arg(long = "status", value_name = "HOST:PORT", hide_short_help = true)]
-    pub address: Option<String>,
+    #[arg(long, value_name = "HOST:PORT", hide_short_help = true)]
+    pub status: Option<String>,
     /// A file whose first line is the token of requests to the status port, as in `Authorization: Bearer TOKEN`
-    #[arg(long = "status-token-file", value_name = "FILE", requires = "address", hide_short_help = true)]
-    token_file: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", requires = "status", hide_short_help = true)]
+    status_token_file: Option<PathBuf>,
     /// A name under which clients reach the status port, besides addresses, localhost and the host of --status; may be
     /// given several times
-    #[arg(
-        id = "status_host",
-        long = "status-host",
-        value_name = "NAME",
-        requires = "address",
-        hide_short_help = true
-    )]
-    hosts: Vec<String>,
+    #[arg(long, value_name = "NAME", requires = "status", hide_short_help = true)]
+    status_host: Vec<String>,
 }
 
 const PORT: HttpPort = HttpPort { option: "--status", host_option: "--status-host", name: "status port" };
 
 impl StatusArgs {
     /// Returns the token that requests must have; `None` if all requests from this machine are accepted.
-    pub(super) fn token(&self) -> Result<Option<Password>, String> {
-        PORT.token(self.address.as_deref(), self.token_file.as_deref())
+    pub(super) fn token(&self) -> Result<Option<Password>> {
+        PORT.token(self.status.as_deref(), self.status_token_file.as_deref())
     }
 
     /// Returns the names under which clients reach the port.
     pub(super) fn hosts(&self) -> HostNames {
-        PORT.hosts(self.address.as_deref(), &self.hosts, self.token_file.is_some())
+        PORT.hosts(self.status.as_deref(), &self.status_host, self.status_token_file.is_some())
     }
 }
 
@@ -51,7 +46,11 @@ mod tests {
     use super::*;
 
     fn args(address: &str, token_file: Option<PathBuf>) -> StatusArgs {
-        StatusArgs { address: Some(address.to_owned()), token_file, hosts: Vec::new() }
+        StatusArgs {
+            status: Some(address.to_owned()),
+            status_token_file: token_file,
+            status_host: Vec::new(),
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, interval_at, timeout};
 
+use crate::cli::Result;
 use db::Database;
 use net::{OpenConnections, Shutdown};
 use store::Store;
@@ -34,7 +35,7 @@ pub(super) async fn stop(
     open: &OpenConnections,
     database: &Database,
     store: &Arc<dyn Store>,
-) -> Result<(), String> {
+) -> Result<()> {
     let connections = || {
         open.end_blocked();
         format!("waiting for {} connections to finish their requests", open.count())

@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::cluster::ClusterArgs;
 use super::{data, gateway};
+use crate::cli::Result;
 use base::partitioner::PartitionerRef;
 use base::util::{Clock, process_memory};
 use config::{Cluster, CommitLogSync, Config};
@@ -101,7 +102,7 @@ impl StoreArgs {
     /// # Errors
     ///
     /// Names the options that contradict each other or have no effect.
-    pub(super) fn place(&self, config: &Config) -> Result<Storage, String> {
+    pub(super) fn place(&self, config: &Config) -> Result<Storage> {
         if self.ephemeral && self.data_dir.is_some() {
             return Err(
                 "--ephemeral stores data in memory, and --data-dir in a directory: remove one of them"
@@ -123,7 +124,7 @@ impl StoreArgs {
         given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }
 
-    fn place_of_data(&self, config: &Config) -> Result<Storage, String> {
+    fn place_of_data(&self, config: &Config) -> Result<Storage> {
         let local = match (self.ephemeral, &self.data_dir) {
             (true, _) => Some("--ephemeral"),
             (false, Some(_)) => Some("--data-dir"),
@@ -146,7 +147,7 @@ impl StoreArgs {
     /// Checks the path of the data directory, and unless --data-dir names it, that the directories that the
     /// configuration names besides it hold no files of Cassandra. All levels of a relative path of the configuration
     /// are made, as by the old servers: it begins in the directory in which the server was started.
-    fn check_directories(&self, directory: &Path, config: &Config) -> Result<(), String> {
+    fn check_directories(&self, directory: &Path, config: &Config) -> Result<()> {
         let is_complete = self.data_dir.is_none() && directory.is_relative();
         let above = if is_complete { Ok(()) } else { check_parents(directory) };
         let checked = above.and_then(|()| check_not_foreign(directory));
@@ -161,12 +162,7 @@ impl StoreArgs {
     }
 
     /// Opens the store.
-    pub(super) async fn open(
-        &self,
-        place: Storage,
-        config: &Config,
-        clock: Arc<Clock>,
-    ) -> Result<OpenStore, String> {
+    pub(super) async fn open(&self, place: Storage, config: &Config, clock: Arc<Clock>) -> Result<OpenStore> {
         let partitioner = config.partitioner.clone();
         match place {
             Storage::Cluster(cluster) => gateway::open(&cluster, config, clock).await,
@@ -222,7 +218,7 @@ mod tests {
         store: StoreArgs,
     }
 
-    fn place(line: &str, elements: &str) -> Result<Storage, String> {
+    fn place(line: &str, elements: &str) -> Result<Storage> {
         let words = ["serve"].into_iter().chain(line.split_whitespace());
         let args = StoreWords::try_parse_from(words).unwrap().store;
         let file = format!("<Storage>{elements}</Storage>");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::Result;
 use config::ClientEncryption;
 use net::Encryption;
 
@@ -48,7 +49,7 @@ impl TlsArgs {
     }
 
     /// Opens TLS with the options alone; `None` if they do not enable it.
-    pub(super) fn open(&self) -> Result<Option<Arc<Encryption>>, String> {
+    pub(super) fn open(&self) -> Result<Option<Arc<Encryption>>> {
         let Some(options) = self.over(None)? else { return Ok(None) };
         let encryption = Encryption::open(options).map_err(|error| error.to_string())?;
         Ok(Some(Arc::new(encryption)))
@@ -59,10 +60,7 @@ impl TlsArgs {
     /// # Errors
     ///
     /// Names the options that are missing or contradict each other.
-    pub(super) fn over(
-        &self,
-        configured: Option<ClientEncryption>,
-    ) -> Result<Option<ClientEncryption>, String> {
+    pub(super) fn over(&self, configured: Option<ClientEncryption>) -> Result<Option<ClientEncryption>> {
         if self.mode == Some(TlsMode::Off) {
             return match self.certificate.is_some() || self.client_ca.is_some() {
                 true => Err("--tls off disables TLS, so --tls-certificate, --tls-key and --tls-client-ca would have no effect: \

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 
 use super::redact::{RedactArgs, redact};
+use crate::cli::Result;
 use base::marshal::parse_date;
 use base::util::output::{print_line, print_text, report_line};
 use traffic::file::{PartWriter, RotationLimits};
@@ -127,7 +128,7 @@ struct FromJsonArgs {
 }
 
 /// Returns a time in microseconds since 1970.
-fn time(text: &str) -> Result<i64, String> {
+fn time(text: &str) -> Result<i64> {
     let ms = parse_date(text).ok_or_else(|| {
         format!("{text:?} is no time: use 2013-11-09, 2013-11-09T12:30:00Z, or milliseconds since 1970")
     })?;
@@ -148,7 +149,7 @@ impl SelectArgs {
     }
 }
 
-pub(super) fn traffic(args: &TrafficArgs) -> Result<(), String> {
+pub(super) fn traffic(args: &TrafficArgs) -> Result<()> {
     match &args.command {
         TrafficCommand::Show(args) => show(args),
         TrafficCommand::Stats(args) => stats(args),
@@ -160,7 +161,7 @@ pub(super) fn traffic(args: &TrafficArgs) -> Result<(), String> {
     }
 }
 
-pub(super) fn open(file: &Path) -> Result<Recording, String> {
+pub(super) fn open(file: &Path) -> Result<Recording> {
     Recording::open(file).map_err(|error| error.to_string())
 }
 
@@ -169,7 +170,7 @@ fn each_call(
     file: &Path,
     filter: &Filter,
     mut each: impl FnMut(&PairedCall) -> io::Result<bool>,
-) -> Result<Pairing, String> {
+) -> Result<Pairing> {
     let mut recording = open(file)?.only(filter.blocks());
     let mut pairing = Pairing::default();
     let mut damage = None;
@@ -206,7 +207,7 @@ fn each_call(
     }
 }
 
-fn show(args: &ShowRecordingArgs) -> Result<(), String> {
+fn show(args: &ShowRecordingArgs) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut left = args.limit;
     let filter = Filter { only_failed: args.failed, ..args.select.filter() };
@@ -224,7 +225,7 @@ fn show(args: &ShowRecordingArgs) -> Result<(), String> {
     }
 }
 
-fn stats(args: &StatsArgs) -> Result<(), String> {
+fn stats(args: &StatsArgs) -> Result<()> {
     let mut stats = Stats::default();
     let pairing = each_call(&args.file, &args.select.filter(), |call| {
         stats.add(call);
@@ -239,7 +240,7 @@ fn stats(args: &StatsArgs) -> Result<(), String> {
     Ok(())
 }
 
-fn filter(args: &FilterCommandArgs) -> Result<(), String> {
+fn filter(args: &FilterCommandArgs) -> Result<()> {
     let (filter, recording) = (args.select.filter(), open(&args.file)?);
     let mut kept = Kept::new(&filter);
     let header = header_of(&recording, format!("selected from {}", args.file.display()));
@@ -252,7 +253,7 @@ fn filter(args: &FilterCommandArgs) -> Result<(), String> {
     Ok(())
 }
 
-fn merge(args: &MergeArgs) -> Result<(), String> {
+fn merge(args: &MergeArgs) -> Result<()> {
     let recordings: Vec<Recording> = args.files.iter().map(|file| open(file)).collect::<Result<_, _>>()?;
     let upstreams: Vec<String> = recordings.iter().map(Recording::upstreams).collect();
     let origin = format!("merged from {} recordings", args.files.len());
@@ -260,7 +261,7 @@ fn merge(args: &MergeArgs) -> Result<(), String> {
     write_recording(&args.to, header, Merge::new(recordings))
 }
 
-fn from_json(args: &FromJsonArgs) -> Result<(), String> {
+fn from_json(args: &FromJsonArgs) -> Result<()> {
     let recording = open(&args.file)?;
     let header = header_of(&recording, format!("lines of JSON in {}", args.file.display()));
     write_recording(&args.to, header, recording)
@@ -293,7 +294,7 @@ pub(super) fn write_recording(
     to: &Path,
     header: Header,
     events: impl Iterator<Item = Result<Event, TrafficError>>,
-) -> Result<(), String> {
+) -> Result<()> {
     let mut events = events.peekable();
     let started_us = match events.peek() {
         Some(Ok(event)) => event.at_us,
@@ -320,7 +321,7 @@ pub(super) fn write_recording(
     }
 }
 
-fn to_json(args: &ToJsonArgs) -> Result<(), String> {
+fn to_json(args: &ToJsonArgs) -> Result<()> {
     let out: Box<dyn Write> = match &args.to {
         None => Box::new(io::stdout().lock()),
         Some(file) => Box::new(

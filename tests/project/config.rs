@@ -11,7 +11,7 @@ use std::{env, fs};
 
 use base::marshal::{AbstractType, MarshalError, Types};
 use base::util::Release;
-use config::{Config, ConfigSetting, NameKind, Note, Releases, Timeouts};
+use config::{Config, ConfigSetting, NameKind, Note, Releases, Timeouts, settings_of};
 use proptest::prelude::*;
 
 /// If this environment variable is set, expected texts are written instead of compared.
@@ -185,10 +185,10 @@ fn releases_of(releases: Releases, name: &str) -> String {
 const SHOWN: &str = "Only shown to clients.";
 
 /// Returns a table of the settings of cassandra.yaml that have an effect, and the names of those that are only shown.
-fn yaml_table<T>(rows: &[ConfigSetting<T>]) -> String {
+fn yaml_table(rows: &[ConfigSetting]) -> String {
     let mut out = "| name | releases | default | meaning |\n|---|---|---|---|\n".to_owned();
     let mut shown = Vec::new();
-    for row in rows.iter().filter(|row| row.has_effect()) {
+    for row in rows.iter().filter(|row| !row.is_ignored) {
         let Some(own) = row.name(NameKind::Key) else { continue };
         let (name, releases) = (own.name, releases_of(own.releases, own.name));
         if row.meaning == SHOWN {
@@ -205,13 +205,13 @@ fn yaml_table<T>(rows: &[ConfigSetting<T>]) -> String {
 }
 
 /// Returns a table of elements or attributes of storage-conf.xml, and the names of those without an effect.
-fn table<T>(rows: &[ConfigSetting<T>], kind: NameKind) -> String {
+fn table(rows: &[ConfigSetting], kind: NameKind) -> String {
     let mut out = "| name | releases | default | meaning |\n|---|---|---|---|\n".to_owned();
     let mut ignored = Vec::new();
     for row in rows {
         let Some(own) = row.name(kind) else { continue };
         let (name, releases) = (own.name, releases_of(own.releases, own.name));
-        if !row.has_effect() {
+        if row.is_ignored {
             ignored.push(format!("`{name}`"));
             continue;
         }
@@ -248,31 +248,35 @@ const EXAMPLE: &str = "<Storage>
 fn the_documentation_has_every_element_and_the_errors_of_its_example() {
     let errors = config::parse(EXAMPLE, "storage-conf.xml", &Types::builtin()).unwrap_err();
     for (document, name, part) in [
-        ("storage-conf.md", "elements of Storage", table(config::SETTINGS, NameKind::Element)),
+        ("storage-conf.md", "elements of Storage", table(settings_of("Storage"), NameKind::Element)),
         (
             "tls.md",
             "elements of ClientEncryptionOptions",
-            table(config::ENCRYPTION_SETTINGS, NameKind::Element),
+            table(settings_of("ClientEncryptionOptions"), NameKind::Element),
         ),
-        ("cluster.md", "elements of Cluster", table(config::CLUSTER_SETTINGS, NameKind::Element)),
-        ("storage-conf.md", "attributes of Keyspace", table(config::KEYSPACE_SETTINGS, NameKind::Attribute)),
-        ("storage-conf.md", "elements of Keyspace", table(config::KEYSPACE_SETTINGS, NameKind::Element)),
+        ("cluster.md", "elements of Cluster", table(settings_of("Cluster"), NameKind::Element)),
+        ("storage-conf.md", "attributes of Keyspace", table(settings_of("Keyspace"), NameKind::Attribute)),
+        ("storage-conf.md", "elements of Keyspace", table(settings_of("Keyspace"), NameKind::Element)),
         (
             "storage-conf.md",
             "attributes of ColumnFamily",
-            table(config::FAMILY_SETTINGS, NameKind::Attribute),
+            table(settings_of("ColumnFamily"), NameKind::Attribute),
         ),
-        ("storage-conf.md", "elements of ColumnFamily", table(config::FAMILY_SETTINGS, NameKind::Element)),
-        ("cassandra-yaml.md", "settings of cassandra.yaml", yaml_table(config::SETTINGS)),
+        (
+            "storage-conf.md",
+            "elements of ColumnFamily",
+            table(settings_of("ColumnFamily"), NameKind::Element),
+        ),
+        ("cassandra-yaml.md", "settings of cassandra.yaml", yaml_table(settings_of("Storage"))),
         (
             "cassandra-yaml.md",
             "settings of a keyspace in cassandra.yaml",
-            yaml_table(config::KEYSPACE_SETTINGS),
+            yaml_table(settings_of("Keyspace")),
         ),
         (
             "cassandra-yaml.md",
             "settings of a column family in cassandra.yaml",
-            yaml_table(config::FAMILY_SETTINGS),
+            yaml_table(settings_of("ColumnFamily")),
         ),
         ("configuration.md", "example", format!("```\n{errors}\n```\n")),
     ] {

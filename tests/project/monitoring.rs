@@ -24,7 +24,7 @@ fn kind_of(kind: MetricKind) -> &'static str {
 /// Returns the table of the document.
 fn table() -> String {
     let mut table = "| metric | type | labels | meaning |\n|---|---|---|---|\n".to_owned();
-    for row in &METRICS {
+    for row in METRICS.iter() {
         let labels: Vec<String> = row.labels.iter().map(|label| format!("`{label}`")).collect();
         let kind = kind_of(row.kind);
         table += &format!("| `{}` | {kind} | {} | {} |\n", row.name, labels.join(", "), row.help);
@@ -51,7 +51,7 @@ fn the_document_has_the_table_of_metrics() {
 fn names_follow_the_conventions_of_prometheus() {
     let names: BTreeSet<&str> = METRICS.iter().map(|row| row.name).collect();
     assert_eq!(names.len(), METRICS.len(), "two metrics have the same name");
-    for row in &METRICS {
+    for row in METRICS.iter() {
         let is_word = |name: &str| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
         assert!(is_word(row.name) && row.labels.iter().all(|label| is_word(label)), "{}", row.name);
         assert!(row.name.starts_with("thriftstore_") || row.name.starts_with("process_"), "{}", row.name);
@@ -98,7 +98,7 @@ fn dashboard_and_alerts_use_metrics_that_exist() {
     }
     // Each metric has a place on the dashboard.
     let shown = used_metrics(&expressions);
-    for row in &METRICS {
+    for row in METRICS.iter() {
         assert!(shown.iter().any(|name| name.starts_with(row.name)), "{} is not on the dashboard", row.name);
     }
     let labels = METRICS.iter().flat_map(|row| row.labels.iter().copied());

@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 use base::marshal::{PACKAGE, StoredOrder, TypeRef};
 use base::util::hex;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Comparators with the same order and the same equality of names as a CQL type of modern servers.
 const NATIVE: &[(&str, &str)] = &[
@@ -69,7 +69,7 @@ impl NameForm {
     ///
     /// # Errors
     /// `Mismatch` if names cannot be encoded so that they sort like the comparator and can be decoded.
-    pub(crate) fn of(comparator: &TypeRef) -> Result<NameForm, StoreError> {
+    pub(crate) fn of(comparator: &TypeRef) -> Result<NameForm> {
         let class = comparator.class_name();
         if let Some(cql_type) = native(class) {
             return Ok(NameForm { cql_type, is_descending: false, ordered: None });
@@ -103,7 +103,7 @@ impl NameForm {
 
     /// Returns the name with a stored form.
     #[cfg_attr(not(feature = "driver"), allow(dead_code, reason = "only requests read names"))]
-    pub(crate) fn decode(&self, kept: Bytes) -> Result<Bytes, StoreError> {
+    pub(crate) fn decode(&self, kept: Bytes) -> Result<Bytes> {
         let Some(comparator) = &self.ordered else { return Ok(kept) };
         let name = comparator.restore(&kept).map(Bytes::from);
         name.ok_or_else(|| {
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use base::marshal::Types;
 
-    fn form(class: &str) -> Result<NameForm, StoreError> {
+    fn form(class: &str) -> Result<NameForm> {
         NameForm::of(&Types::builtin().parse(class).unwrap())
     }
 

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::names::{NameForm, class_of, value_type};
 use base::schema::CfDef;
-use store::{StoreError, index_name};
+use store::{Result, StoreError, index_name};
 
 /// The table in which a gateway stores a column family.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl ClusterTable {
     ///
     /// # Errors
     /// `Mismatch` if a cluster cannot store the column family.
-    pub fn of(cf: &Arc<CfDef>) -> Result<ClusterTable, StoreError> {
+    pub fn of(cf: &Arc<CfDef>) -> Result<ClusterTable> {
         let named = |error: StoreError| match error {
             StoreError::Mismatch(why) => {
                 StoreError::Mismatch(format!("column family {}.{}: {why}", cf.keyspace, cf.name))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::options::ClusterOptions;
 use base::partitioner::PartitionerRef;
 use base::util::Clock;
-use store::{Store, StoreError};
+use store::{Result, Store, StoreError};
 
 /// A connection to a cluster. Without a driver there is none.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ impl ClusterLink {
     ///
     /// # Errors
     /// Always.
-    pub async fn open(_options: &ClusterOptions) -> Result<ClusterLink, StoreError> {
+    pub async fn open(_options: &ClusterOptions) -> Result<ClusterLink> {
         Err(StoreError::Mismatch(
             "this program was built without the driver of clusters: start it with ./serve, which builds it with the \
              driver if <Cluster> or --cluster is given, or build it with `cargo build --release`"
@@ -28,7 +28,7 @@ impl ClusterLink {
     ///
     /// # Errors
     /// None, as there is no connection.
-    pub async fn partitioner_class(&self) -> Result<String, StoreError> {
+    pub async fn partitioner_class(&self) -> Result<String> {
         match *self {}
     }
 
@@ -36,7 +36,7 @@ impl ClusterLink {
     ///
     /// # Errors
     /// None, as there is no connection.
-    pub async fn is_thriftstore(&self) -> Result<bool, StoreError> {
+    pub async fn is_thriftstore(&self) -> Result<bool> {
         match *self {}
     }
 
@@ -49,7 +49,7 @@ impl ClusterLink {
         _options: &ClusterOptions,
         _partitioner: PartitionerRef,
         _clock: Arc<Clock>,
-    ) -> Result<Arc<dyn Store>, StoreError> {
+    ) -> Result<Arc<dyn Store>> {
         match self {}
     }
 }

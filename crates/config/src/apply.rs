@@ -1,4 +1,4 @@
-//! Applies the rows of a table to the part of a file that holds its settings.
+//! Applies the settings that a part of a file gives.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use super::characters::CodePoint;
 use super::mistake::Mistake;
 use super::nearest::suggestion;
 use super::reading::ConfigReader;
-use super::setting::{ConfigSetting, NameKind, SettingEffect, SettingName, SettingParts, find, names};
+use super::setting::{ConfigSetting, NameKind, SettingName, SettingParts, SettingTarget, find, names};
+use super::setting_table::settings_of;
 use super::source::TextSpan;
 use super::value::SettingValue;
 use super::xml::{Text, XmlNode};
@@ -43,21 +44,21 @@ impl<'f> ConfigBlock<'f> {
     }
 
     /// Applies all settings of the block.
-    pub(crate) fn apply<T>(self, rows: &[ConfigSetting<T>], target: &mut T, reading: &mut ConfigReader<'_>) {
+    pub(crate) fn apply(self, target: &mut dyn SettingTarget, reading: &mut ConfigReader<'_>) {
         match self {
             ConfigBlock::Element(node) => {
-                apply_attributes(rows, target, node, reading);
-                apply_children(rows, &[], target, node, reading);
+                apply_attributes(target, node, reading);
+                apply_children(&[], target, node, reading);
             }
-            ConfigBlock::Mapping { entries, .. } => apply_entries(rows, target, entries, reading),
+            ConfigBlock::Mapping { entries, .. } => apply_entries(target, entries, reading),
         }
     }
 
-    /// Returns a setting, named as in storage-conf.xml, that the block gives with a text; `None` if the text is missing
+    /// Returns a setting of a part, named as in storage-conf.xml, that the block gives with a text; `None` if it is missing
     /// or blank. An attribute with the name of an element, and the reverse, is not the setting. Of several equal elements
     /// the first counts.
-    pub(crate) fn given<T>(self, rows: &[ConfigSetting<T>], xml_name: &str) -> Option<GivenSetting> {
-        let row = rows.iter().find(|row| row.xml.is_ok_and(|own| own.name == xml_name))?;
+    pub(crate) fn given(self, part: &str, xml_name: &str) -> Option<GivenSetting> {
+        let row = settings_of(part).iter().find(|row| row.xml.is_ok_and(|own| own.name == xml_name))?;
         match self {
             ConfigBlock::Element(node) if row.xml.is_ok_and(|own| own.kind == NameKind::Attribute) => {
                 let given = node.attribute(xml_name)?;
@@ -106,10 +107,9 @@ impl<'f> ConfigBlock<'f> {
 
 /// Applies all children of an element. As in old servers, the first of several equal elements counts, and an empty
 /// element is ignored. Elements of `others` are left to the caller.
-pub(crate) fn apply_children<T>(
-    rows: &[ConfigSetting<T>],
-    others: &[&str],
-    target: &mut T,
+pub(crate) fn apply_children(
+    others: &[&'static str],
+    target: &mut dyn SettingTarget,
     node: &XmlNode,
     reading: &mut ConfigReader<'_>,
 ) {
@@ -117,16 +117,16 @@ pub(crate) fn apply_children<T>(
     let mut first_lines = BTreeMap::new();
     for child in &node.children {
         let name = child.name.value.as_str();
-        let Some((row, own)) = find(rows, NameKind::Element, name) else {
+        let Some((row, own)) = find(target.part(), NameKind::Element, name) else {
             if !others.contains(&name) {
-                let known = names(rows, NameKind::Element).chain(others.iter().copied());
+                let known = names(target.part(), NameKind::Element).chain(others.iter().copied());
                 unknown(&child.name, "element", known, reading);
             }
             continue;
         };
         reading.seen(own.releases);
-        if let SettingEffect::Parts(read) = row.effect {
-            read(target, SettingParts::Element(child), reading);
+        if row.has_parts {
+            target.read(row.id(), SettingParts::Element(child), reading);
             continue;
         }
         if !child.has_text() {
@@ -159,52 +159,49 @@ pub(crate) fn warn_of_text(node: &XmlNode, reading: &mut ConfigReader<'_>) {
 }
 
 /// Applies all attributes of an element.
-fn apply_attributes<T>(
-    rows: &[ConfigSetting<T>],
-    target: &mut T,
-    node: &XmlNode,
-    reading: &mut ConfigReader<'_>,
-) {
+fn apply_attributes(target: &mut dyn SettingTarget, node: &XmlNode, reading: &mut ConfigReader<'_>) {
+    let part = target.part();
     for attribute in &node.attributes {
-        match find(rows, NameKind::Attribute, &attribute.name.value) {
+        match find(part, NameKind::Attribute, &attribute.name.value) {
             Some((row, own)) => {
                 reading.seen(own.releases);
                 apply_text(row, own, target, &attribute.name, &attribute.value, reading);
             }
-            None => unknown(&attribute.name, "attribute", names(rows, NameKind::Attribute), reading),
+            None => unknown(&attribute.name, "attribute", names(part, NameKind::Attribute), reading),
         }
     }
 }
 
 /// Applies the entries of a mapping. An absent value is ignored, as if the setting were not there.
-pub(crate) fn apply_entries<T>(
-    rows: &[ConfigSetting<T>],
-    target: &mut T,
+pub(crate) fn apply_entries(
+    target: &mut dyn SettingTarget,
     entries: &[Entry],
     reading: &mut ConfigReader<'_>,
 ) {
+    let part = target.part();
     for entry in entries {
-        let Some((row, own)) = find(rows, NameKind::Key, &entry.key.value) else {
-            unknown(&entry.key, "setting", names(rows, NameKind::Key), reading);
+        let Some((row, own)) = find(part, NameKind::Key, &entry.key.value) else {
+            unknown(&entry.key, "setting", names(part, NameKind::Key), reading);
             continue;
         };
-        match row.effect {
-            SettingEffect::Nothing(_) => reading.inert(own.name, entry.key.span),
-            _ if matches!(entry.value.content, YamlContent::Absent) => {}
-            SettingEffect::Parts(read) => read(target, SettingParts::Entry(entry), reading),
-            SettingEffect::Value(_) => match entry.value.only_text() {
-                Some(text) => apply_text(row, own, target, &entry.key, &text, reading),
-                None => wrong_shape(own.name, SCALAR, &entry.value, reading),
-            },
+        if row.is_ignored {
+            reading.inert(own.name, entry.key.span);
+        } else if matches!(entry.value.content, YamlContent::Absent) {
+        } else if row.has_parts {
+            target.read(row.id(), SettingParts::Entry(entry), reading);
+        } else if let Some(text) = entry.value.only_text() {
+            apply_text(row, own, target, &entry.key, &text, reading);
+        } else {
+            wrong_shape(own.name, SCALAR, &entry.value, reading);
         }
     }
 }
 
 /// Applies the text of a setting, which has the name `own` in its file.
-fn apply_text<T>(
-    row: &ConfigSetting<T>,
+fn apply_text(
+    row: &ConfigSetting,
     own: SettingName,
-    target: &mut T,
+    target: &mut dyn SettingTarget,
     name: &Text,
     text: &Text,
     reading: &mut ConfigReader<'_>,
@@ -219,13 +216,11 @@ fn apply_text<T>(
         text: text.value.trim(),
         types: reading.types,
     };
-    let outcome = match row.effect {
-        SettingEffect::Value(set) => set(target, &value),
-        SettingEffect::Nothing(check) => {
-            reading.inert(own.name, name.span);
-            check(&value)
-        }
-        SettingEffect::Parts(_) => Ok(()),
+    let outcome = if row.is_ignored {
+        reading.inert(own.name, name.span);
+        value.check_ignored(row.check)
+    } else {
+        target.set(row.id(), &value)
     };
     if let Err(mistake) = outcome {
         let span = if mistake.is_about_the_name() { name.span } else { text.span };

@@ -1,6 +1,5 @@
 //! `<Cluster>`: the cluster that stores the data, if this server is a gateway.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::apply::apply_children;
@@ -9,100 +8,59 @@ use super::draft::Draft;
 use super::lists;
 use super::mistake::Mistake;
 use super::reading::ConfigReader;
-use super::releases::OWN;
 use super::replication::replication;
-use super::setting::{ConfigSetting, EXTENSION, SettingParts, assign, element, row};
+use super::setting::{SettingParts, SettingTarget, assign, unset};
 use super::settings::{Cluster, ClusterEncryption, ClusterLogin};
+use super::value::SettingValue;
 use super::xml::XmlNode;
 
 /// The name of the element.
 pub(crate) const CLUSTER: &str = "Cluster";
 pub(crate) const CONTACT_POINT: &str = "ContactPoint";
 
-/// The values of the elements of `<Cluster>`.
+/// The values of the elements of `<Cluster>`. `cluster` has those that need no other element.
 #[derive(Debug, Default)]
-pub struct ClusterDraft {
-    contact_points: Vec<String>,
+pub(crate) struct ClusterDraft {
+    cluster: Cluster,
     has_contact_points: bool,
-    local_data_center: Option<String>,
     user: Option<String>,
     password_file: Option<PathBuf>,
     authorities: Option<Option<PathBuf>>,
     certificate_file: Option<PathBuf>,
     key_file: Option<PathBuf>,
-    replication: Option<BTreeMap<String, String>>,
-    request_timeout_ms: Option<u64>,
-    requests_max: Option<usize>,
 }
 
-/// The elements of `<Cluster>`.
-pub static CLUSTER_SETTINGS: &[ConfigSetting<ClusterDraft>] = &[
-    own("ContactPoints", "hosts")
-        .meaning(
-            "Contains `<ContactPoint>` elements: the nodes to connect to first, as `HOST` or `HOST:PORT`. They report \
-             the other nodes. Required.",
-        )
-        .reads(read_contact_points),
-    own("LocalDataCenter", "")
-        .default("that of the first node that answers")
-        .meaning("The data centre of the nodes that requests are sent to, and of LOCAL_QUORUM.")
-        .sets(|draft, value| assign(&mut draft.local_data_center, value.not_empty())),
-    own("User", "")
-        .meaning(
-            "The user with which the server logs in to the cluster, for all its clients. Needs `PasswordFile`.",
-        )
-        .sets(|draft, value| assign(&mut draft.user, value.not_empty())),
-    own("PasswordFile", "path")
-        .meaning("A file whose first line is the password of `User`.")
-        .sets(|draft, value| assign(&mut draft.password_file, value.path())),
-    own("Password", "")
-        .meaning(
-            "Refused, because clients can read the configuration with `get_string_property`. Use `PasswordFile`.",
-        )
-        .sets(|_, _| Err(Mistake::PasswordInSight)),
-    own("CertificateAuthorities", "path")
-        .meaning(
-            "The authorities that sign the nodes' certificates, as a PEM file. Enables TLS to the nodes. `any`: TLS \
-             without a check of certificates.",
-        )
-        .sets(|draft, value| assign(&mut draft.authorities, Ok(authorities(value.text)))),
-    own("CertificateFile", "path")
-        .meaning(
-            "The certificate of this server in PEM, followed by its intermediate certificates, if nodes require one.",
-        )
-        .sets(|draft, value| assign(&mut draft.certificate_file, value.path())),
-    own("KeyFile", "path")
-        .meaning("The private key of `CertificateFile` in PEM, without a password.")
-        .sets(|draft, value| assign(&mut draft.key_file, value.path())),
-    own("Replication", "")
-        .default("that of each keyspace")
-        .meaning(
-            "The replication of all keyspaces that the server creates on the cluster: `SimpleStrategy:3`, or copies by \
-             data centre, `east:3,west:2`.",
-        )
-        .sets(|draft, value| {
-            let parsed = replication(value.text).map_err(|reason| Mistake::BadReplication { reason });
-            assign(&mut draft.replication, parsed)
-        }),
-    own("RequestTimeoutInMillis", "ms")
-        .default("10000")
-        .meaning("How long the cluster may take for a request before a client gets TimedOutException.")
-        .sets(|draft, value| assign(&mut draft.request_timeout_ms, value.time_limit_ms())),
-    own("MaxRequests", "requests")
-        .default("2048")
-        .meaning(
-            "Requests that the server sends to the cluster at the same time. As many more wait; further ones are \
-             refused.",
-        )
-        .sets(|draft, value| {
-            draft.requests_max = usize::try_from(value.at_least(1)?).ok();
-            Ok(())
-        }),
-];
+impl SettingTarget for ClusterDraft {
+    fn part(&self) -> &'static str {
+        CLUSTER
+    }
 
-/// Begins the row of an element, all of which are extensions.
-const fn own(name: &'static str, unit: &'static str) -> ConfigSetting<ClusterDraft> {
-    row(element(name, OWN), EXTENSION).unit(unit)
+    fn set(&mut self, id: &str, value: &SettingValue<'_>) -> Result<(), Mistake> {
+        let cluster = &mut self.cluster;
+        match id {
+            "LocalDataCenter" => assign(&mut cluster.local_data_center, value.not_empty()),
+            "User" => assign(&mut self.user, value.not_empty()),
+            "PasswordFile" => assign(&mut self.password_file, value.path()),
+            "Password" => Err(Mistake::PasswordInSight),
+            "CertificateAuthorities" => assign(&mut self.authorities, Ok(authorities(value.text))),
+            "CertificateFile" => assign(&mut self.certificate_file, value.path()),
+            "KeyFile" => assign(&mut self.key_file, value.path()),
+            "Replication" => {
+                let parsed = replication(value.text).map_err(|reason| Mistake::BadReplication { reason });
+                assign(&mut cluster.replication, parsed)
+            }
+            "RequestTimeoutInMillis" => assign(&mut cluster.request_timeout_ms, value.time_limit_ms()),
+            "MaxRequests" => {
+                cluster.requests_max = usize::try_from(value.at_least(1)?).ok();
+                Ok(())
+            }
+            _ => unset(id),
+        }
+    }
+
+    fn read(&mut self, _id: &str, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
+        read_contact_points(self, given, reading);
+    }
 }
 
 /// Returns the file of the authorities of the nodes' certificates; `None` if certificates are not checked.
@@ -118,7 +76,7 @@ pub(crate) fn read_cluster(draft: &mut Draft, given: SettingParts<'_>, reading: 
         return;
     }
     let mut cluster = ClusterDraft::default();
-    apply_children(CLUSTER_SETTINGS, &[], &mut cluster, node, reading);
+    apply_children(&[], &mut cluster, node, reading);
     draft.cluster = Some(cluster.finish(node, reading));
 }
 
@@ -127,7 +85,7 @@ fn read_contact_points(draft: &mut ClusterDraft, given: SettingParts<'_>, readin
     for child in lists::nodes(node, CONTACT_POINT, reading) {
         draft.has_contact_points = true;
         match contact_point(&child.text.value) {
-            Ok(found) => draft.contact_points.push(found),
+            Ok(found) => draft.cluster.contact_points.push(found),
             Err(reason) => reading.error(child.text.span, Mistake::BadContactPoint { reason }),
         }
     }
@@ -159,17 +117,11 @@ impl ClusterDraft {
             }
         }
         let identity = self.certificate_file.zip(self.key_file);
+        let login = self.user.zip(self.password_file);
         Some(Cluster {
-            contact_points: self.contact_points,
-            local_data_center: self.local_data_center,
-            login: self
-                .user
-                .zip(self.password_file)
-                .map(|(user, password_file)| ClusterLogin { user, password_file }),
+            login: login.map(|(user, password_file)| ClusterLogin { user, password_file }),
             encryption: self.authorities.map(|authorities| ClusterEncryption { authorities, identity }),
-            replication: self.replication,
-            request_timeout_ms: self.request_timeout_ms,
-            requests_max: self.requests_max,
+            ..self.cluster
         })
     }
 }

@@ -9,7 +9,7 @@ use super::xml::Text;
 
 /// The value of CommitLogSync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SyncChoice {
+pub(crate) enum SyncChoice {
     Periodic,
     Batch,
 }
@@ -19,7 +19,7 @@ pub enum SyncChoice {
 /// A setting whose value needs no other setting sets its field of `config`. The other fields are for settings that
 /// `finish` checks together.
 #[derive(Debug, Default)]
-pub struct Draft {
+pub(crate) struct Draft {
     pub config: Config,
     pub keyspaces: Vec<KeyspaceDraft>,
     /// The line of each keyspace.

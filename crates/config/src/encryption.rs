@@ -6,9 +6,9 @@ use super::apply::{apply_children, map};
 use super::draft::Draft;
 use super::mistake::Mistake;
 use super::reading::ConfigReader;
-use super::releases::FROM_1_2;
-use super::setting::{ConfigSetting, EXTENSION, SettingParts, assign, element, elsewhere, row};
+use super::setting::{SettingParts, SettingTarget, assign, unset};
 use super::settings::ClientEncryption;
+use super::value::SettingValue;
 use super::xml::XmlNode;
 
 /// The name of the element.
@@ -16,7 +16,7 @@ pub(crate) const ENCRYPTION: &str = "ClientEncryptionOptions";
 
 /// The values of the elements of `<ClientEncryptionOptions>`.
 #[derive(Debug, Default)]
-pub struct EncryptionDraft {
+pub(crate) struct EncryptionDraft {
     enabled: Option<bool>,
     optional: bool,
     certificate_file: Option<PathBuf>,
@@ -25,43 +25,25 @@ pub struct EncryptionDraft {
     require_client_auth: Option<bool>,
 }
 
-/// The elements of `<ClientEncryptionOptions>`. They are named like the options in a cassandra.yaml, of which only
-/// `enabled` is read, because the others are about Java keystores.
-pub static ENCRYPTION_SETTINGS: &[ConfigSetting<EncryptionDraft>] = &[
-    row(element("Enabled", FROM_1_2), elsewhere("client_encryption_options"))
-        .default("true")
-        .unit("boolean")
-        .meaning("Whether TLS is enabled. The default in cassandra.yaml is false.")
-        .sets(|draft, value| assign(&mut draft.enabled, value.boolean())),
-    row(element("Optional", FROM_1_2), elsewhere("client_encryption_options"))
-        .default("false")
-        .unit("boolean")
-        .meaning("Whether clients without TLS are accepted too, on the same port.")
-        .sets(|draft, value| assign(&mut draft.optional, value.boolean())),
-    row(element("CertificateFile", FROM_1_2), EXTENSION)
-        .unit("path")
-        .meaning("The server's certificate in PEM, followed by its intermediate certificates. Required.")
-        .sets(|draft, value| assign(&mut draft.certificate_file, value.path())),
-    row(element("KeyFile", FROM_1_2), EXTENSION)
-        .unit("path")
-        .meaning("The certificate's private key in PEM, without a password. May be the same file. Required.")
-        .sets(|draft, value| assign(&mut draft.key_file, value.path())),
-    row(element("ClientCertificateAuthorities", FROM_1_2), EXTENSION)
-        .unit("path")
-        .meaning(
-            "The authorities that sign clients' certificates, in PEM. With it the server requests a certificate from \
-             clients.",
-        )
-        .sets(|draft, value| assign(&mut draft.client_authorities, value.path())),
-    row(element("RequireClientAuth", FROM_1_2), elsewhere("client_encryption_options"))
-        .default("true with ClientCertificateAuthorities")
-        .unit("boolean")
-        .meaning(
-            "`false`: clients without a certificate are accepted, but none with an invalid one. `true` requires that \
-             `Optional` is false, because a client without TLS has no certificate.",
-        )
-        .sets(|draft, value| assign(&mut draft.require_client_auth, value.boolean())),
-];
+/// The elements are named like the options in a cassandra.yaml, of which only `enabled` is read, because the others are
+/// about Java keystores.
+impl SettingTarget for EncryptionDraft {
+    fn part(&self) -> &'static str {
+        ENCRYPTION
+    }
+
+    fn set(&mut self, id: &str, value: &SettingValue<'_>) -> Result<(), Mistake> {
+        match id {
+            "Enabled" => assign(&mut self.enabled, value.boolean()),
+            "Optional" => assign(&mut self.optional, value.boolean()),
+            "CertificateFile" => assign(&mut self.certificate_file, value.path()),
+            "KeyFile" => assign(&mut self.key_file, value.path()),
+            "ClientCertificateAuthorities" => assign(&mut self.client_authorities, value.path()),
+            "RequireClientAuth" => assign(&mut self.require_client_auth, value.boolean()),
+            _ => unset(id),
+        }
+    }
+}
 
 /// Reads the options. Of a cassandra.yaml only `enabled` has an effect.
 pub(crate) fn read_encryption(draft: &mut Draft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
@@ -69,7 +51,7 @@ pub(crate) fn read_encryption(draft: &mut Draft, given: SettingParts<'_>, readin
         SettingParts::Element(node) if draft.encryption.is_some() => reading.warn_of_second(node),
         SettingParts::Element(node) => {
             let mut options = EncryptionDraft::default();
-            apply_children(ENCRYPTION_SETTINGS, &[], &mut options, node, reading);
+            apply_children(&[], &mut options, node, reading);
             draft.encryption = Some(options.finish(node, reading));
         }
         SettingParts::Entry(entry) => {

@@ -4,10 +4,10 @@ use super::apply::ConfigBlock;
 use super::draft::{Draft, SyncChoice};
 use super::error::ConfigErrors;
 use super::lists::DATA_DIRECTORY;
+use super::load::STORAGE;
 use super::mistake::Mistake;
 use super::note::Note;
 use super::reading::ConfigReader;
-use super::server_settings::SETTINGS;
 use super::setting::{NameKind, find};
 use super::settings::{CommitLogSync, Config};
 use super::yaml::YamlMistake;
@@ -44,7 +44,7 @@ impl<'f, 'r> Finisher<'f, 'r> {
     /// All mistakes in the file.
     pub(crate) fn finish(mut self, mut draft: Draft) -> Result<Config, ConfigErrors> {
         draft.config.commit_log_sync = self.commit_log_sync(&draft);
-        if self.block.given(SETTINGS, PARTITIONER).is_none() {
+        if self.block.given(STORAGE, PARTITIONER).is_none() {
             self.note_default(PARTITIONER);
         }
         self.set_token(&mut draft);
@@ -82,9 +82,9 @@ impl<'f, 'r> Finisher<'f, 'r> {
 
     /// Returns the mode: from `CommitLogSync`, or else from which of its two settings is given.
     fn commit_log_sync(&mut self, draft: &Draft) -> CommitLogSync {
-        let period = self.block.given(SETTINGS, PERIOD);
-        let window = self.block.given(SETTINGS, WINDOW);
-        let has_mode = self.block.given(SETTINGS, SYNC).is_some();
+        let period = self.block.given(STORAGE, PERIOD);
+        let window = self.block.given(STORAGE, WINDOW);
+        let has_mode = self.block.given(STORAGE, SYNC).is_some();
         let mode = draft.sync_mode.unwrap_or(match (&period, &window) {
             (None, Some(_)) => SyncChoice::Batch,
             _ => SyncChoice::Periodic,
@@ -144,7 +144,7 @@ impl<'f, 'r> Finisher<'f, 'r> {
         if has_data {
             config.data_directories = std::mem::take(&mut draft.data_directories);
         }
-        if let Some(log) = self.block.given(SETTINGS, LOG_DIRECTORY) {
+        if let Some(log) = self.block.given(STORAGE, LOG_DIRECTORY) {
             let is_among_data = config.data_directories.contains(&config.commit_log_directory);
             // A storage-conf.xml may name the default directory, which it does not give.
             if is_among_data && (has_data || !is_xml) {
@@ -168,7 +168,7 @@ impl<'f, 'r> Finisher<'f, 'r> {
 
     fn note_address(&mut self, config: &Config) {
         if config.listen_address == "0.0.0.0"
-            && let Some(given) = self.block.given(SETTINGS, "ListenAddress")
+            && let Some(given) = self.block.given(STORAGE, "ListenAddress")
         {
             self.reading.note(given.text.span, || {
                 "ListenAddress 0.0.0.0 is accepted here; 0.5 and later require a single interface".to_owned()
@@ -185,13 +185,13 @@ impl<'f, 'r> Finisher<'f, 'r> {
         if self.is_xml() {
             return xml_name;
         }
-        let key = find(SETTINGS, NameKind::Element, xml_name).and_then(|(row, _)| row.yaml.ok());
+        let key = find(STORAGE, NameKind::Element, xml_name).and_then(|(row, _)| row.yaml.ok());
         key.map_or(xml_name, |own| own.name)
     }
 
     /// Adds the default of a setting to those that are noted.
     fn note_default(&mut self, xml_name: &'static str) {
-        let default = find(SETTINGS, NameKind::Element, xml_name).map_or("", |(row, _)| row.default);
+        let default = find(STORAGE, NameKind::Element, xml_name).map_or("", |(row, _)| row.default);
         self.missing.push(format!("{} ({default})", self.name(xml_name)));
     }
 

@@ -1,17 +1,17 @@
 //! Finds the parent of an element or attribute that is in the wrong place.
 
-use super::cluster::{CLUSTER_SETTINGS, CONTACT_POINT};
-use super::column_family::{FAMILY, FAMILY_SETTINGS};
-use super::encryption::ENCRYPTION_SETTINGS;
-use super::keyspace::{KEYSPACE, KEYSPACE_SETTINGS};
+use super::cluster::{CLUSTER, CONTACT_POINT};
+use super::column_family::FAMILY;
+use super::encryption::ENCRYPTION;
+use super::keyspace::KEYSPACE;
 use super::lists;
-use super::server_settings::SETTINGS;
+use super::load::STORAGE;
 use super::setting::{NameKind, find};
 
 /// Returns the place where an element or attribute with a name is known.
 pub(crate) fn parent_of(name: &str) -> Option<&'static str> {
-    let is_in_encryption = find(ENCRYPTION_SETTINGS, NameKind::Element, name).is_some();
-    let is_in_cluster = find(CLUSTER_SETTINGS, NameKind::Element, name).is_some();
+    let is_in_encryption = find(ENCRYPTION, NameKind::Element, name).is_some();
+    let is_in_cluster = find(CLUSTER, NameKind::Element, name).is_some();
     match name {
         KEYSPACE => Some("in <Keyspaces>"),
         FAMILY => Some("in <Keyspace>"),
@@ -19,16 +19,16 @@ pub(crate) fn parent_of(name: &str) -> Option<&'static str> {
         lists::SEED => Some("in <Seeds>"),
         CONTACT_POINT => Some("in <ContactPoints>, which belongs in <Cluster>"),
         // Keyspaces and column families both have a name, so there is no hint.
-        _ if find(KEYSPACE_SETTINGS, NameKind::Attribute, name).is_some() => None,
-        _ if find(FAMILY_SETTINGS, NameKind::Attribute, name).is_some() => {
+        _ if find(KEYSPACE, NameKind::Attribute, name).is_some() => None,
+        _ if find(FAMILY, NameKind::Attribute, name).is_some() => {
             Some("in a <ColumnFamily> tag, as an attribute")
         }
-        _ if find(FAMILY_SETTINGS, NameKind::Element, name).is_some() => Some("in <ColumnFamily>"),
+        _ if find(FAMILY, NameKind::Element, name).is_some() => Some("in <ColumnFamily>"),
         _ if is_in_encryption && is_in_cluster => Some("in <ClientEncryptionOptions> or in <Cluster>"),
         _ if is_in_encryption => Some("in <ClientEncryptionOptions>"),
         _ if is_in_cluster => Some("in <Cluster>"),
-        _ if find(SETTINGS, NameKind::Element, name).is_some() => Some("in <Storage>"),
-        _ if find(KEYSPACE_SETTINGS, NameKind::Element, name).is_some() => Some("in <Keyspace>"),
+        _ if find(STORAGE, NameKind::Element, name).is_some() => Some("in <Storage>"),
+        _ if find(KEYSPACE, NameKind::Element, name).is_some() => Some("in <Keyspace>"),
         _ => None,
     }
 }

@@ -8,13 +8,10 @@ use super::column_family::{self, FAMILY};
 use super::draft::Draft;
 use super::mistake::{Mistake, UnknownName};
 use super::reading::ConfigReader;
-use super::releases::{IN_0_4, IN_0_5, IN_0_6, IN_0_7, TO_0_6};
-use super::setting::{
-    ADDED, ConfigSetting, REMOVED, SettingParts, assign, attribute, element, elsewhere, key, row,
-};
+use super::setting::{SettingParts, SettingTarget, assign, unset};
 use super::value::SettingValue;
 use super::xml::XmlNode;
-use super::yaml::{SCALAR, YamlContent};
+use super::yaml::{Entry, SCALAR, YamlContent};
 use base::schema::{CfDef, KeyspaceDef};
 
 pub(crate) const KEYSPACE: &str = "Keyspace";
@@ -37,14 +34,14 @@ const STRATEGIES: &[&str] = &[
 
 /// The replication settings of a keyspace, as far as they are given.
 #[derive(Debug, Clone, Default)]
-pub struct Replication {
+pub(crate) struct Replication {
     pub strategy_class: Option<String>,
     pub factor: Option<i32>,
 }
 
 /// The values of a keyspace while it is read.
 #[derive(Debug, Default)]
-pub struct KeyspaceDraft {
+pub(crate) struct KeyspaceDraft {
     name: String,
     replication: Replication,
     strategy_options: BTreeMap<String, String>,
@@ -52,44 +49,30 @@ pub struct KeyspaceDraft {
     column_families: BTreeMap<String, CfDef>,
 }
 
-/// All settings of a keyspace (`RawKeyspace` of 0.7).
-pub static KEYSPACE_SETTINGS: &[ConfigSetting<KeyspaceDraft>] = &[
-    row(attribute("Name", TO_0_6), key("name", IN_0_7))
-        .meaning("The keyspace's name. Required; any letter case of `system` is reserved.")
-        .sets(|draft, value| {
-            if value.text.eq_ignore_ascii_case("system") {
-                return Err(Mistake::ReservedKeyspace);
-            }
-            assign(&mut draft.name, value.not_empty())
-        }),
-    row(element("ReplicaPlacementStrategy", IN_0_6), key("replica_placement_strategy", IN_0_7))
-        .default("that of Storage")
-        .yaml_default("SimpleStrategy")
-        .unit("class")
-        .meaning("Only shown to clients: one server has no replicas to place.")
-        .sets(|draft, value| assign(&mut draft.replication.strategy_class, strategy(value))),
-    row(ADDED, key("strategy_options", IN_0_7)).meaning("Only shown to clients.").reads(read_options),
-    row(element("ReplicationFactor", IN_0_6), key("replication_factor", IN_0_7))
-        .default("that of Storage")
-        .yaml_default("1")
-        .unit("copies")
-        .meaning("Consistency levels are checked against it: with 2 or more, ALL has too few nodes.")
-        .sets(|draft, value| assign(&mut draft.replication.factor, value.at_least(0))),
-    row(element("EndPointSnitch", IN_0_6), elsewhere("endpoint_snitch"))
-        .unit("class")
-        .ignored("There are no other nodes.", |_| Ok(())),
-    row(element("RowKey", IN_0_4), REMOVED)
-        .default("ROW_KEY")
-        .meaning("The name of row keys in describe_keyspace.")
-        .sets(|draft, value| assign(&mut draft.row_key_label, Ok(value.text.to_owned()))),
-    row(element("KeysCachedFraction", IN_0_5), REMOVED)
-        .unit("fraction")
-        .ignored(column_family::CACHES, |value| value.double().map(drop)),
-    row(element(FAMILY, TO_0_6), key("column_families", IN_0_7))
-        .meaning("The column families, see below.")
-        // Read when the name of the keyspace is known.
-        .reads(|_, _, _| {}),
-];
+/// The settings of `RawKeyspace` of 0.7, and of 0.4 to 0.6.
+impl SettingTarget for KeyspaceDraft {
+    fn part(&self) -> &'static str {
+        KEYSPACE
+    }
+
+    fn set(&mut self, id: &str, value: &SettingValue<'_>) -> Result<(), Mistake> {
+        match id {
+            "Name" if value.text.eq_ignore_ascii_case("system") => Err(Mistake::ReservedKeyspace),
+            "Name" => assign(&mut self.name, value.not_empty()),
+            "ReplicaPlacementStrategy" => assign(&mut self.replication.strategy_class, strategy(value)),
+            "ReplicationFactor" => assign(&mut self.replication.factor, value.at_least(0)),
+            "RowKey" => assign(&mut self.row_key_label, Ok(value.text.to_owned())),
+            _ => unset(id),
+        }
+    }
+
+    fn read(&mut self, id: &str, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
+        // Column families are read when the name of the keyspace is known.
+        if let ("strategy_options", SettingParts::Entry(entry)) = (id, given) {
+            read_options(self, entry, reading);
+        }
+    }
+}
 
 /// Returns the full class name of a replica placement strategy: one of Cassandra's, or a class of another package.
 pub(crate) fn strategy(value: &SettingValue<'_>) -> Result<String, Mistake> {
@@ -103,8 +86,7 @@ pub(crate) fn strategy(value: &SettingValue<'_>) -> Result<String, Mistake> {
     Err(Mistake::UnknownStrategy(UnknownName::new(value.text, STRATEGIES.iter().copied())))
 }
 
-fn read_options(draft: &mut KeyspaceDraft, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
-    let SettingParts::Entry(entry) = given else { return };
+fn read_options(draft: &mut KeyspaceDraft, entry: &Entry, reading: &mut ConfigReader<'_>) {
     for option in map(&entry.key.value, &entry.value, reading) {
         match option.value.text() {
             Some(text) => {
@@ -139,7 +121,7 @@ pub(crate) fn read_keyspaces(draft: &mut Draft, given: SettingParts<'_>, reading
 /// Reads one keyspace. Two keyspaces with one name are an error; old servers merged them silently.
 pub(crate) fn read_keyspace(draft: &mut Draft, block: ConfigBlock<'_>, reading: &mut ConfigReader<'_>) {
     let mut keyspace = KeyspaceDraft::default();
-    block.apply(KEYSPACE_SETTINGS, &mut keyspace, reading);
+    block.apply(&mut keyspace, reading);
     block.check_name("a keyspace", reading);
     if let ConfigBlock::Element(node) = block {
         warn_of_no_copies(&keyspace, node, reading);
@@ -201,7 +183,7 @@ fn families<'f>(block: ConfigBlock<'f>, reading: &mut ConfigReader<'_>) -> Vec<C
 impl KeyspaceDraft {
     /// Sets what is not given: the replication to that of `<Storage>`, and gc_grace of all column families to
     /// GCGraceSeconds, if it is given.
-    pub fn finish(self, shared: &Replication, gc_grace_s: Option<i32>) -> KeyspaceDef {
+    pub(crate) fn finish(self, shared: &Replication, gc_grace_s: Option<i32>) -> KeyspaceDef {
         let mut keyspace = KeyspaceDef::new(&self.name);
         keyspace.is_configured = true;
         keyspace.strategy_options = self.strategy_options;

@@ -9,7 +9,7 @@
 //!       xml_reader   nodes with positions    yaml
 //!            |                                 |
 //!            +-----------> apply <-------------+
-//!                            |     SETTINGS    element("ThriftPort"), key("rpc_port"), sets config.thrift_port
+//!                            |     settings.txt   element ThriftPort, key rpc_port: sets config.thrift_port
 //!                            v
 //!                          Draft   { config.thrift_port: 9160, .. }
 //!                            |
@@ -19,10 +19,9 @@
 //!                                             --> cassandra.yaml:1:11
 //! ```
 //!
-//! `load` finds the file and does these steps. A setting is one row of a table, with its names in both files: a
-//! `ConfigSetting` in `SETTINGS` for the server, `KEYSPACE_SETTINGS`, `FAMILY_SETTINGS`, `COLUMN_SETTINGS`,
-//! `CLUSTER_SETTINGS` or `ENCRYPTION_SETTINGS`. The documentation is written from these tables. The result is a `Config`
-//! with notes about settings without effect, or `ConfigErrors` with all mistakes of the file.
+//! `load` finds the file and does these steps. A setting is one paragraph of `settings.txt`, with its names in both files,
+//! and a line of `SettingTarget::set` of the part that has it. The documentation is written from these paragraphs. The
+//! result is a `Config` with notes about settings without effect, or `ConfigErrors` with all mistakes of the file.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(not(test), warn(unreachable_pub))]
@@ -49,6 +48,7 @@ mod releases;
 mod replication;
 mod server_settings;
 mod setting;
+mod setting_table;
 mod settings;
 mod source;
 mod value;
@@ -56,19 +56,16 @@ mod xml;
 mod xml_reader;
 mod yaml;
 
-pub use cluster::{CLUSTER_SETTINGS, authorities};
-pub use column_family::{COLUMN_SETTINGS, FAMILY_SETTINGS};
+pub use cluster::authorities;
 pub use contact_point::contact_point;
-pub use encryption::ENCRYPTION_SETTINGS;
 pub use error::{ConfigError, ConfigErrors};
-pub use keyspace::KEYSPACE_SETTINGS;
 pub use load::{DEFAULT, DEFAULT_NAME, FILE_NAME, load, load_or_default, parse, parse_bytes};
 pub use nearest::{nearest, path_suggestion, suggestion};
 pub use note::Note;
 pub use releases::Releases;
 pub use replication::replication;
-pub use server_settings::SETTINGS;
-pub use setting::{Absence, ConfigSetting, NameKind, NameOrAbsence, SettingEffect, SettingName};
+pub use setting::{Absence, ConfigSetting, NameKind, NameOrAbsence, SettingName};
+pub use setting_table::settings_of;
 pub use settings::{
     AuthenticatorKind, Authority, ClientEncryption, Cluster, ClusterEncryption, ClusterLogin, CommitLogSync,
     Config, Timeouts,

@@ -14,7 +14,6 @@ use super::keyspace::{self, KEYSPACE};
 use super::mistake::Mistake;
 use super::nearest::path_suggestion;
 use super::reading::ConfigReader;
-use super::server_settings::SETTINGS;
 use super::setting::{NameKind, find};
 use super::settings::Config;
 use super::source::{SourceText, TextSpan};
@@ -31,6 +30,9 @@ pub const DEFAULT_NAME: &str = "built-in storage-conf.xml";
 
 /// The file that is read in the current directory.
 pub const FILE_NAME: &str = "storage-conf.xml";
+
+/// The element with all others.
+pub(crate) const STORAGE: &str = "Storage";
 
 /// The element of 0.3 with its column families.
 const TABLES: &str = "Tables";
@@ -112,7 +114,7 @@ pub fn parse(text: &str, file_name: &str, types: &Types) -> Result<Config, Confi
     let mut draft = Draft::default();
     // Clients can read the text.
     draft.config.text = text.to_owned();
-    apply_children(SETTINGS, &[KEYSPACE, TABLES], &mut draft, &storage, &mut reading);
+    apply_children(&[KEYSPACE, TABLES], &mut draft, &storage, &mut reading);
     // Old servers read keyspaces in <Keyspaces> only; articles often omit that element.
     for node in storage.children.iter().filter(|child| child.name.value == KEYSPACE) {
         keyspace::read_keyspace(&mut draft, ConfigBlock::Element(node), &mut reading);
@@ -133,14 +135,14 @@ fn parse_yaml(source: &Arc<SourceText>, types: &Types) -> Result<Config, ConfigE
         reading.warn(key.span, || format!("{} is given again below, and that one counts", key.value));
     }
     let mut draft = Draft::default();
-    apply_entries(SETTINGS, &mut draft, entries, &mut reading);
+    apply_entries(&mut draft, entries, &mut reading);
     Finisher::new(ConfigBlock::Mapping { entries, span: root.span }, reading).finish(draft)
 }
 
 /// Returns the `<Storage>` of a file. Elements that belong in one are wrapped in one, so that the fragments in articles
 /// are configurations too.
 fn storage_of(mut roots: Vec<XmlNode>, reading: &mut ConfigReader<'_>) -> XmlNode {
-    if let Some(at) = roots.iter().position(|node| node.name.value == "Storage") {
+    if let Some(at) = roots.iter().position(|node| node.name.value == STORAGE) {
         let storage = roots.remove(at);
         for other in &roots {
             let found = other.name.value.clone();
@@ -153,7 +155,7 @@ fn storage_of(mut roots: Vec<XmlNode>, reading: &mut ConfigReader<'_>) -> XmlNod
     }
     let (fitting, others): (Vec<_>, Vec<_>) = roots.into_iter().partition(|root| {
         let name = &root.name.value;
-        name == KEYSPACE || find(SETTINGS, NameKind::Element, name).is_some()
+        name == KEYSPACE || find(STORAGE, NameKind::Element, name).is_some()
     });
     for root in &others {
         let found = root.name.value.clone();

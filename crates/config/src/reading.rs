@@ -25,7 +25,7 @@ const LINES_SHOWN: usize = 3;
 pub(crate) type ParentOf = fn(&str) -> Option<&'static str>;
 
 /// The state of one reading.
-pub struct ConfigReader<'a> {
+pub(crate) struct ConfigReader<'a> {
     pub types: &'a Types,
     /// Tells where an element or attribute is known, if it is known elsewhere.
     pub parent_of: ParentOf,
@@ -41,7 +41,11 @@ pub struct ConfigReader<'a> {
 }
 
 impl<'a> ConfigReader<'a> {
-    pub fn new(source: &'a Arc<SourceText>, types: &'a Types, parent_of: ParentOf) -> ConfigReader<'a> {
+    pub(crate) fn new(
+        source: &'a Arc<SourceText>,
+        types: &'a Types,
+        parent_of: ParentOf,
+    ) -> ConfigReader<'a> {
         ConfigReader {
             types,
             parent_of,
@@ -54,24 +58,24 @@ impl<'a> ConfigReader<'a> {
         }
     }
 
-    pub fn error(&mut self, span: TextSpan, mistake: Mistake) {
+    pub(crate) fn error(&mut self, span: TextSpan, mistake: Mistake) {
         if self.errors.len() < ERRORS_MAX {
             self.errors.push(ConfigError::new(mistake, span, self.source));
         }
     }
 
     /// Adds a note. The text is only made if the note is kept.
-    pub fn note(&mut self, span: TextSpan, text: impl FnOnce() -> String) {
+    pub(crate) fn note(&mut self, span: TextSpan, text: impl FnOnce() -> String) {
         self.add(span, false, text);
     }
 
     /// Adds a warning: an element, attribute or setting at this place is ignored or has a harmful value.
-    pub fn warn(&mut self, span: TextSpan, text: impl FnOnce() -> String) {
+    pub(crate) fn warn(&mut self, span: TextSpan, text: impl FnOnce() -> String) {
         self.add(span, true, text);
     }
 
     /// Warns that an element with children was given before.
-    pub fn warn_of_second(&mut self, node: &XmlNode) {
+    pub(crate) fn warn_of_second(&mut self, node: &XmlNode) {
         let name = &node.name.value;
         self.warn(node.name.span, || format!("a second {name} is ignored; the first one counts"));
     }
@@ -86,7 +90,7 @@ impl<'a> ConfigReader<'a> {
     }
 
     /// Records an element or attribute without effect.
-    pub fn inert(&mut self, tag: &'static str, span: TextSpan) {
+    pub(crate) fn inert(&mut self, tag: &'static str, span: TextSpan) {
         let line = self.line(span);
         let lines = self.inert.entry(tag).or_default();
         if lines.last() != Some(&line) {
@@ -95,7 +99,7 @@ impl<'a> ConfigReader<'a> {
     }
 
     /// Records the releases that have an element in the file.
-    pub fn seen(&mut self, releases: Releases) {
+    pub(crate) fn seen(&mut self, releases: Releases) {
         if let Some(releases) = releases {
             self.releases = self.releases.and(releases);
         }
@@ -103,7 +107,7 @@ impl<'a> ConfigReader<'a> {
 
     /// Returns the position of a character in a span or in the blanks around it; the whole span if the character is
     /// written as a reference.
-    pub fn place_of(&self, character: char, within: TextSpan) -> TextSpan {
+    pub(crate) fn place_of(&self, character: char, within: TextSpan) -> TextSpan {
         let text = &self.source.text;
         let before = text.get(..within.start).unwrap_or_default().trim_end_matches(is_blank);
         let after = text.get(within.end..).unwrap_or_default();
@@ -118,22 +122,22 @@ impl<'a> ConfigReader<'a> {
     }
 
     /// Returns the name of the file in messages.
-    pub fn file(&self) -> &str {
+    pub(crate) fn file(&self) -> &str {
         &self.source.file
     }
 
-    pub fn line(&self, span: TextSpan) -> usize {
+    pub(crate) fn line(&self, span: TextSpan) -> usize {
         self.source.line(span.start)
     }
 
     /// Returns the only release that has all elements of the file; `None` if several or none have.
-    pub fn release_hint(&self) -> Option<Release> {
+    pub(crate) fn release_hint(&self) -> Option<Release> {
         self.releases.only_release()
     }
 
     /// Returns the notes as sentences: those with positions in the order of the file, then one line about elements
     /// without effect.
-    pub fn into_notes(mut self) -> Vec<Note> {
+    pub(crate) fn into_notes(mut self) -> Vec<Note> {
         self.notes.sort();
         let mut notes: Vec<Note> = self.notes.into_iter().map(|(_, note)| note).collect();
         if self.notes_left_out > 0 {

@@ -1,19 +1,19 @@
-//! A row of the tables of settings.
-//!
-//! One row has the names of a setting in both files, so that its meaning, its default and its effect are written once:
+//! A setting: its names in both files, its words in the documentation, and how its value is checked. `settings.txt` has a
+//! paragraph for each, so that they are written once:
 //!
 //! ```text
-//!   row(element("ThriftPort", TO_0_6), key("rpc_port", FROM_0_7))     <ThriftPort>9160</ThriftPort>
-//!       .default("9160")                                              rpc_port: 9160
-//!       .meaning("The port that Thrift clients connect to.")
-//!       .sets(|draft, value| assign(&mut draft.config.thrift_port, value.port()))
+//!   element ThriftPort 0.4-0.6         <ThriftPort>9160</ThriftPort>
+//!   key rpc_port 0.7-2.1               rpc_port: 9160
+//!   default 9160
+//!   meaning The port that Thrift clients connect to.
 //! ```
 //!
-//! A file without the setting has the reason in place of the name: `REMOVED`, `ADDED`, `EXTENSION` or `elsewhere`.
+//! Its effect is a line in `set` or `read` of the part that has it (`SettingTarget`), by its first name.
 
 use super::mistake::Mistake;
 use super::reading::ConfigReader;
-use super::releases::{FROM_0_7, Releases};
+use super::releases::Releases;
+use super::setting_table::settings_of;
 use super::value::SettingValue;
 use super::xml::XmlNode;
 use super::yaml::Entry;
@@ -54,54 +54,18 @@ pub enum Absence {
 /// A setting's name in a file, or the reason for its absence.
 pub type NameOrAbsence = Result<SettingName, Absence>;
 
-/// The last release with storage-conf.xml did not have the setting.
-pub(crate) const ADDED: NameOrAbsence = Err(Absence::OtherReleases);
-/// The first release with cassandra.yaml no longer had the setting.
-pub(crate) const REMOVED: NameOrAbsence = Err(Absence::OtherReleases);
-/// No Cassandra had the setting.
-pub(crate) const EXTENSION: NameOrAbsence = Err(Absence::Extension);
-
-/// The row with this name has the setting in this file.
-pub(crate) const fn elsewhere(name: &'static str) -> NameOrAbsence {
-    Err(Absence::OtherRow(name))
-}
-
-/// The setting is an element of storage-conf.xml in these releases.
-pub(crate) const fn element(name: &'static str, releases: Releases) -> NameOrAbsence {
-    Ok(SettingName { kind: NameKind::Element, name, releases })
-}
-
-/// The setting is an attribute of an element of storage-conf.xml in these releases.
-pub(crate) const fn attribute(name: &'static str, releases: Releases) -> NameOrAbsence {
-    Ok(SettingName { kind: NameKind::Attribute, name, releases })
-}
-
-/// The setting is a key of cassandra.yaml in these releases.
-pub(crate) const fn key(name: &'static str, releases: Releases) -> NameOrAbsence {
-    Ok(SettingName { kind: NameKind::Key, name, releases })
-}
-
 /// A setting whose value is not a single text, where it is given.
 #[derive(Debug, Clone, Copy)]
-pub enum SettingParts<'f> {
+pub(crate) enum SettingParts<'f> {
     /// An element with child elements.
     Element(&'f XmlNode),
     /// A key, and a value that may be a list or a mapping.
     Entry(&'f Entry),
 }
 
-/// The effect of a setting.
-pub enum SettingEffect<T> {
-    /// Sets a value from a text.
-    Value(fn(&mut T, &SettingValue<'_>) -> Result<(), Mistake>),
-    /// Reads child elements, a list or a mapping.
-    Parts(fn(&mut T, SettingParts<'_>, &mut ConfigReader<'_>)),
-    /// None: it is accepted and listed. Only the text of an element or attribute is checked, as by the old servers.
-    Nothing(fn(&SettingValue<'_>) -> Result<(), Mistake>),
-}
-
-/// A known setting. `T` has its value.
-pub struct ConfigSetting<T> {
+/// A known setting.
+#[derive(Debug, Clone)]
+pub struct ConfigSetting {
     /// Its name in storage-conf.xml.
     pub xml: NameOrAbsence,
     /// Its name in cassandra.yaml.
@@ -114,85 +78,46 @@ pub struct ConfigSetting<T> {
     pub unit: &'static str,
     /// The property that it sets, or for a setting without effect the reason.
     pub meaning: &'static str,
-    /// Its effect if a file has it.
-    pub effect: SettingEffect<T>,
+    /// Whether its value is child elements, a list or a mapping instead of one text.
+    pub has_parts: bool,
+    /// Whether it is accepted and listed, and has no effect.
+    pub is_ignored: bool,
+    /// The check of the text of an element or attribute without effect (`SettingValue::check_ignored`).
+    pub check: &'static str,
     /// Whether it is text for people, which may have invisible characters.
     pub is_free_text: bool,
 }
 
-/// Begins a row with the names in storage-conf.xml and in cassandra.yaml.
-pub(crate) const fn row<T>(xml: NameOrAbsence, yaml: NameOrAbsence) -> ConfigSetting<T> {
-    ConfigSetting {
-        xml,
-        yaml,
-        default: "",
-        yaml_default: None,
-        unit: "",
-        meaning: "",
-        effect: SettingEffect::Nothing(|_| Ok(())),
-        is_free_text: false,
-    }
-}
-
-/// Makes the row of a setting without effect that only cassandra.yaml has.
-pub(crate) const fn ignored_key<T>(name: &'static str, reason: &'static str) -> ConfigSetting<T> {
-    row(ADDED, key(name, FROM_0_7)).ignored(reason, |_| Ok(()))
-}
-
-impl<T> ConfigSetting<T> {
-    /// With a default value.
-    pub const fn default(self, default: &'static str) -> Self {
-        ConfigSetting { default, ..self }
-    }
-
-    /// With a default value in cassandra.yaml that differs.
-    pub const fn yaml_default(self, default: &'static str) -> Self {
-        ConfigSetting { yaml_default: Some(default), ..self }
-    }
-
-    /// With a unit or kind of the value.
-    pub const fn unit(self, unit: &'static str) -> Self {
-        ConfigSetting { unit, ..self }
-    }
-
-    /// With a text about what it sets.
-    pub const fn meaning(self, meaning: &'static str) -> Self {
-        ConfigSetting { meaning, ..self }
-    }
-
-    /// For people: invisible characters are not mistakes.
-    pub const fn free_text(self) -> Self {
-        ConfigSetting { is_free_text: true, ..self }
-    }
-
-    /// With an effect on a value, which `set` parses.
-    pub const fn sets(self, set: fn(&mut T, &SettingValue<'_>) -> Result<(), Mistake>) -> Self {
-        ConfigSetting { effect: SettingEffect::Value(set), ..self }
-    }
-
-    /// With child elements, a list or a mapping.
-    pub const fn reads(self, read: fn(&mut T, SettingParts<'_>, &mut ConfigReader<'_>)) -> Self {
-        ConfigSetting { effect: SettingEffect::Parts(read), ..self }
-    }
-
-    /// Without an effect, for a reason.
-    pub const fn ignored(
-        self,
-        reason: &'static str,
-        check: fn(&SettingValue<'_>) -> Result<(), Mistake>,
-    ) -> Self {
-        ConfigSetting { meaning: reason, effect: SettingEffect::Nothing(check), ..self }
-    }
-
-    /// Returns whether the setting has an effect.
-    pub fn has_effect(&self) -> bool {
-        !matches!(self.effect, SettingEffect::Nothing(_))
-    }
-
+impl ConfigSetting {
     /// Returns the setting's name of a kind, if it has one.
     pub fn name(&self, kind: NameKind) -> Option<SettingName> {
         [self.xml, self.yaml].into_iter().flatten().find(|name| name.kind == kind)
     }
+
+    /// Returns the name by which its effect is found: its name in storage-conf.xml, else its name in cassandra.yaml.
+    pub fn id(&self) -> &'static str {
+        self.xml.or(self.yaml).map_or("", |own| own.name)
+    }
+}
+
+/// The values of a part of a file while it is read, which its settings set.
+pub(crate) trait SettingTarget {
+    /// Returns the name of the part in `settings.txt`.
+    fn part(&self) -> &'static str;
+
+    /// Sets the value of the setting with an id from its text.
+    fn set(&mut self, id: &str, value: &SettingValue<'_>) -> Result<(), Mistake>;
+
+    /// Reads child elements, a list or a mapping.
+    fn read(&mut self, id: &str, _given: SettingParts<'_>, _reading: &mut ConfigReader<'_>) {
+        debug_assert!(false, "no code reads the setting {id}");
+    }
+}
+
+/// Reports a row of `settings.txt` whose setting has no code.
+pub(crate) fn unset(id: &str) -> Result<(), Mistake> {
+    debug_assert!(false, "no code sets the setting {id}");
+    Ok(())
 }
 
 /// Stores a parsed value in its field.
@@ -201,36 +126,39 @@ pub(crate) fn assign<V>(field: &mut V, parsed: Result<impl Into<V>, Mistake>) ->
     Ok(())
 }
 
-/// Returns the row with a name, and the name.
-pub(crate) fn find<'r, T>(
-    rows: &'r [ConfigSetting<T>],
-    kind: NameKind,
-    name: &str,
-) -> Option<(&'r ConfigSetting<T>, SettingName)> {
-    rows.iter().find_map(|row| Some((row, row.name(kind).filter(|own| own.name == name)?)))
+/// Returns the row of a part with a name, and the name.
+pub(crate) fn find(part: &str, kind: NameKind, name: &str) -> Option<(&'static ConfigSetting, SettingName)> {
+    settings_of(part).iter().find_map(|row| Some((row, row.name(kind).filter(|own| own.name == name)?)))
 }
 
-/// Returns the names of a kind.
-pub(crate) fn names<T>(rows: &[ConfigSetting<T>], kind: NameKind) -> impl Iterator<Item = &str> {
-    rows.iter().filter_map(move |row| Some(row.name(kind)?.name))
+/// Returns the names of a kind in a part.
+pub(crate) fn names(part: &str, kind: NameKind) -> impl Iterator<Item = &'static str> {
+    settings_of(part).iter().filter_map(move |row| Some(row.name(kind)?.name))
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
+    use base::marshal::Types;
+
     use super::*;
-    use crate::cluster::CLUSTER_SETTINGS;
-    use crate::column_family::{COLUMN_SETTINGS, FAMILY_SETTINGS};
-    use crate::encryption::ENCRYPTION_SETTINGS;
-    use crate::keyspace::KEYSPACE_SETTINGS;
-    use crate::server_settings::SETTINGS;
+    use crate::cluster::{CLUSTER, ClusterDraft};
+    use crate::column_family::{COLUMN, ColumnDraft, FAMILY, FamilyDraft};
+    use crate::draft::Draft;
+    use crate::encryption::{ENCRYPTION, EncryptionDraft};
+    use crate::keyspace::{KEYSPACE, KeyspaceDraft};
+    use crate::load::STORAGE;
+    use crate::setting_table::parse;
+    use crate::xml::Text;
+
+    const PARTS: [&str; 6] = [STORAGE, KEYSPACE, FAMILY, COLUMN, ENCRYPTION, CLUSTER];
 
     /// The names of a setting in storage-conf.xml and in cassandra.yaml.
     type Names = [NameOrAbsence; 2];
 
-    /// Returns the names of a table's settings. Each is there once, and each setting has a name and a meaning.
-    fn names_of<T>(rows: &[ConfigSetting<T>]) -> Vec<Names> {
+    /// Returns the names of a part's settings. Each is there once, and each setting has a name and a meaning.
+    fn names_of(rows: &[ConfigSetting]) -> Vec<Names> {
         let mut found = BTreeSet::new();
         for row in rows {
             assert!(
@@ -280,15 +208,9 @@ mod tests {
     /// the releases with that file did not have it, and then no other row has its name.
     #[test]
     fn a_setting_has_a_name_in_both_files_or_the_reason_for_its_absence() {
-        let tables = [
-            names_of(SETTINGS),
-            names_of(KEYSPACE_SETTINGS),
-            names_of(FAMILY_SETTINGS),
-            names_of(COLUMN_SETTINGS),
-            names_of(ENCRYPTION_SETTINGS),
-            names_of(CLUSTER_SETTINGS),
-        ];
+        let tables = PARTS.map(|part| names_of(settings_of(part)));
         for table in &tables {
+            assert!(!table.is_empty());
             check(table, &tables);
         }
     }
@@ -296,10 +218,35 @@ mod tests {
     #[test]
     #[should_panic(expected = "NumTokens has a row for each file")]
     fn a_setting_with_a_row_for_each_file_is_found() {
-        let table = names_of::<()>(&[
-            row(element("NumTokens", FROM_0_7), REMOVED).ignored("There are no other nodes.", |_| Ok(())),
-            ignored_key("num_tokens", "There are no other nodes."),
-        ]);
+        let rows = "table A\n\nelement NumTokens 0.4\nignored X\n\nkey num_tokens 1.2-2.1\nignored X";
+        let table = names_of(&parse(rows)["A"]);
         check(&table, std::slice::from_ref(&table));
+    }
+
+    /// `unset` panics if a row has no code.
+    #[test]
+    fn every_row_has_code() {
+        let mut family = FamilyDraft::new("K");
+        let targets: [&mut dyn SettingTarget; 6] = [
+            &mut Draft::default(),
+            &mut KeyspaceDraft::default(),
+            &mut family,
+            &mut ColumnDraft::default(),
+            &mut EncryptionDraft::default(),
+            &mut ClusterDraft::default(),
+        ];
+        let (types, given) = (Types::builtin(), Text::default());
+        for target in targets {
+            for row in settings_of(target.part()) {
+                let own = row.xml.or(row.yaml).unwrap();
+                let value =
+                    SettingValue { name: own.name, kind: own.kind, given: &given, text: "1", types: &types };
+                if row.is_ignored {
+                    let _ = value.check_ignored(row.check);
+                } else if !row.has_parts {
+                    let _ = target.set(row.id(), &value);
+                }
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@ const SHOWN_AROUND: usize = 120;
 
 /// A range of the text, in byte offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TextSpan {
+pub(crate) struct TextSpan {
     pub start: usize,
     pub end: usize,
 }
@@ -31,7 +31,7 @@ impl fmt::Display for SourceLocation {
 
 /// The line of a mistake, without the ends of a very long one.
 #[derive(Debug)]
-pub struct ShownLine<'a> {
+pub(crate) struct ShownLine<'a> {
     pub text: &'a str,
     /// The mistake in this text.
     pub span: TextSpan,
@@ -41,7 +41,7 @@ pub struct ShownLine<'a> {
 
 /// A named text with an index of its lines.
 #[derive(Debug)]
-pub struct SourceText {
+pub(crate) struct SourceText {
     pub file: String,
     pub text: String,
     /// Offsets of the starts of lines.
@@ -49,31 +49,31 @@ pub struct SourceText {
 }
 
 impl SourceText {
-    pub fn new(file: &str, text: &str) -> SourceText {
+    pub(crate) fn new(file: &str, text: &str) -> SourceText {
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         SourceText { file: file.to_owned(), text: text.to_owned(), line_starts }
     }
 
     /// Returns the line of an offset, counted from 1.
-    pub fn line(&self, offset: usize) -> usize {
+    pub(crate) fn line(&self, offset: usize) -> usize {
         self.line_starts.partition_point(|start| *start <= offset)
     }
 
-    pub fn location(&self, offset: usize) -> SourceLocation {
+    pub(crate) fn location(&self, offset: usize) -> SourceLocation {
         let line = self.line(offset);
         let before = self.text.get(self.line_starts[line - 1]..offset).unwrap_or_default();
         SourceLocation { file: self.file.clone(), line, column: before.chars().count() + 1 }
     }
 
     /// Returns the part of a span that a caret can underline: within the text, in one line, not too long.
-    pub fn underlined(&self, span: TextSpan) -> TextSpan {
+    pub(crate) fn underlined(&self, span: TextSpan) -> TextSpan {
         let start = floor(&self.text, span.start);
         let end = span.end.min(self.line_end(start)).min(start + SHOWN_AROUND);
         TextSpan { start, end: floor(&self.text, end).max(start) }
     }
 
     /// Returns what is shown of the line of an underlined span.
-    pub fn shown(&self, span: TextSpan) -> ShownLine<'_> {
+    pub(crate) fn shown(&self, span: TextSpan) -> ShownLine<'_> {
         let line_start = self.line_starts[self.line(span.start) - 1];
         let from = floor(&self.text, span.start.saturating_sub(SHOWN_AROUND)).max(line_start);
         let to = floor(&self.text, span.end + SHOWN_AROUND).min(self.line_end(span.end));

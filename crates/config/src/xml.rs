@@ -5,7 +5,7 @@ use super::source::TextSpan;
 
 /// Text and its position.
 #[derive(Debug, Clone, Default)]
-pub struct Text {
+pub(crate) struct Text {
     /// The text, with character references and the five predefined entities replaced.
     pub value: String,
     /// Position in the file. For the text of an element: from its first to its last visible character.
@@ -14,14 +14,14 @@ pub struct Text {
 
 /// An attribute of an element.
 #[derive(Debug, Clone)]
-pub struct XmlAttribute {
+pub(crate) struct XmlAttribute {
     pub name: Text,
     pub value: Text,
 }
 
 /// An element.
 #[derive(Debug, Clone)]
-pub struct XmlNode {
+pub(crate) struct XmlNode {
     pub name: Text,
     pub attributes: Vec<XmlAttribute>,
     pub children: Vec<XmlNode>,
@@ -31,16 +31,16 @@ pub struct XmlNode {
 
 impl XmlNode {
     /// Returns the first child with a name.
-    pub fn child(&self, name: &str) -> Option<&XmlNode> {
+    pub(crate) fn child(&self, name: &str) -> Option<&XmlNode> {
         self.children.iter().find(|child| child.name.value == name)
     }
 
     /// Returns whether the element has a text that is not blank.
-    pub fn has_text(&self) -> bool {
+    pub(crate) fn has_text(&self) -> bool {
         !self.text.value.trim().is_empty()
     }
 
-    pub fn attribute(&self, name: &str) -> Option<&XmlAttribute> {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&XmlAttribute> {
         self.attributes.iter().find(|attribute| attribute.name.value == name)
     }
 }

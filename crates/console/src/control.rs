@@ -12,6 +12,7 @@ use axum::routing::any;
 use super::failure::AdminError;
 use super::state::AdminState;
 use super::visitor::Visitor;
+use crate::failure::{Result, forbidden};
 use double::limits::CONTROL_REQUEST_S;
 
 /// The path before the paths of the control API.
@@ -31,9 +32,9 @@ fn missing() -> AdminError {
 }
 
 /// Lets a request in if its user is allowed everything: the control API does everything.
-async fn check_rights(visitor: Visitor, request: Request, next: Next) -> Result<Response, AdminError> {
+async fn check_rights(visitor: Visitor, request: Request, next: Next) -> Result<Response> {
     if visitor.user.may_everything() {
         return Ok(next.run(request).await);
     }
-    Err(AdminError::forbidden("the control API needs a superuser, or the token of --admin-token-file"))
+    forbidden("the control API needs a superuser, or the token of --admin-token-file")
 }

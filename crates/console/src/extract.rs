@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
 use super::failure::AdminError;
+use crate::failure::Result;
 use crate::limits::ADMIN_FORM_BYTES_MAX;
 
 /// The fields of a query.
@@ -23,7 +24,7 @@ pub(crate) struct Path<T>(pub T);
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = AdminError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Query<T>, AdminError> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Query<T>> {
         let read = axum::extract::Query::from_request_parts(parts, state).await;
         let read = read.map(|axum::extract::Query(fields)| Query(fields));
         read.map_err(|error| AdminError::invalid(format!("the query cannot be read: {}", cause(&error))))
@@ -33,7 +34,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
     type Rejection = AdminError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Path<T>, AdminError> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Path<T>> {
         let read = axum::extract::Path::from_request_parts(parts, state).await;
         let read = read.map(|axum::extract::Path(parts)| Path(parts));
         read.map_err(|error| AdminError::invalid(format!("the path cannot be read: {}", cause(&error))))
@@ -43,7 +44,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Form<T> {
     type Rejection = AdminError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Form<T>, AdminError> {
+    async fn from_request(request: Request, state: &S) -> Result<Form<T>> {
         let read = axum::Form::from_request(request, state).await;
         read.map(|axum::Form(fields)| Form(fields)).map_err(|error| form_error(&error))
     }

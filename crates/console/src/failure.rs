@@ -6,6 +6,19 @@ use axum::response::{IntoResponse, Response};
 
 use super::page::{Frame, page_with};
 
+/// The result of an operation of this crate; another kind of error can be named.
+pub(crate) type Result<T, E = AdminError> = std::result::Result<T, E>;
+
+/// Refuses an invalid request.
+pub(crate) fn invalid<T>(why: impl Into<String>) -> Result<T> {
+    Err(AdminError::invalid(why))
+}
+
+/// Refuses a request without the right to it.
+pub(crate) fn forbidden<T>(why: impl Into<String>) -> Result<T> {
+    Err(AdminError::forbidden(why))
+}
+
 /// An error with its HTTP status and a sentence that says what happened and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]

@@ -18,7 +18,9 @@ use super::seen_schema::SeenSchema;
 use super::session::SessionId;
 use super::state::AdminState;
 use super::visitor::Visitor;
+use crate::failure::Result;
 use crate::limits::ADMIN_FORM_BYTES_MAX;
+use crate::state::Admin;
 use db::User;
 use web::{HttpConnection, NEEDS_TOKEN};
 
@@ -34,11 +36,7 @@ pub(crate) async fn check_origin(request: Request, next: Next) -> Response {
 }
 
 /// Lets a request in if its sender may use the server, and adds the [`Visitor`] to it.
-pub(crate) async fn admit(
-    State(state): State<Arc<AdminState>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+pub(crate) async fn admit(State(state): Admin, mut request: Request, next: Next) -> Response {
     let Some(connection) = request.extensions().get::<HttpConnection>().cloned() else {
         return AdminError::internal("the request has no connection").into_response();
     };
@@ -143,7 +141,7 @@ fn refuse(state: &AdminState, request: &Request, refusal: Refusal) -> Response {
 }
 
 /// Checks the token of a change, in its header or in its form. Returns the request with its whole form.
-async fn check_csrf(state: &AdminState, request: Request, sender: &Sender) -> Result<Request, AdminError> {
+async fn check_csrf(state: &AdminState, request: Request, sender: &Sender) -> Result<Request> {
     let Some(cookie) = &sender.cookie else { return Err(forged()) };
     let given = request.headers().get(CSRF_HEADER).and_then(|value| value.to_str().ok());
     if given.is_some_and(|given| state.csrf.admits(cookie, given)) {

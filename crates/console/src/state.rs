@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::State;
 use parking_lot::Mutex;
 
 use super::access::AdminAccess;
@@ -37,6 +38,9 @@ pub struct AdminParts {
     /// The settings of requests of the console.
     pub console: ConsoleSettings,
 }
+
+/// The state, as the handler of a request gets it.
+pub(crate) type Admin = State<Arc<AdminState>>;
 
 /// The state that all requests to the admin server share.
 pub struct AdminState {

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 
 use super::failure::AdminError;
+use crate::failure::Result;
 use base::util::hex;
 
 const CSS: &str = "text/css; charset=utf-8";
@@ -34,7 +35,7 @@ const FILES: [(&str, &str, &str); 17] = [
 ];
 
 /// Answers `GET /static/{name}`. A browser keeps the file and asks each time whether it has changed.
-pub(crate) async fn answer(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, AdminError> {
+pub(crate) async fn answer(Path(name): Path<String>, headers: HeaderMap) -> Result<Response> {
     let file = FILES.iter().find(|(other, ..)| *other == name);
     let (_, kind, content) = file.ok_or_else(|| AdminError::not_found("there is no such file"))?;
     let tag = tag_of(content);

@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use super::failure::AdminError;
 use super::seen_schema::SeenSchema;
 use super::session::SessionId;
+use crate::failure::Result;
 use db::User;
 use web::HttpConnection;
 
@@ -33,7 +34,7 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     type Rejection = AdminError;
 
     /// Returns the visitor. A route that is not behind the guard has none, and its handler does not run.
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Visitor, AdminError> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Visitor> {
         let visitor = parts.extensions.get::<Visitor>().cloned();
         visitor.ok_or_else(|| {
             AdminError::internal("this path is not protected, which is an error of the server")

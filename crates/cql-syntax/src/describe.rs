@@ -42,7 +42,8 @@ pub enum Described {
 }
 
 /// The kinds of schema elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum ElementKind {
     /// A keyspace.
     Keyspace,
@@ -51,6 +52,7 @@ pub enum ElementKind {
     /// A secondary index.
     Index,
     /// A materialized view.
+    #[strum(serialize = "materialized_view")]
     View,
     /// A user-defined type.
     Type,
@@ -63,14 +65,6 @@ pub enum ElementKind {
 impl ElementKind {
     /// Returns the name of the kind in results.
     pub fn name(self) -> &'static str {
-        match self {
-            ElementKind::Keyspace => "keyspace",
-            ElementKind::Table => "table",
-            ElementKind::Index => "index",
-            ElementKind::View => "materialized_view",
-            ElementKind::Type => "type",
-            ElementKind::Function => "function",
-            ElementKind::Aggregate => "aggregate",
-        }
+        self.into()
     }
 }

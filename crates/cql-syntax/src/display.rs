@@ -2,9 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::{
-    Assignment, ConstantKind, InValues, Operation, Operator, Relation, Selector, TableName, Term, TypeName,
-};
+use super::{Assignment, ConstantKind, InValues, Operation, Relation, Selector, TableName, Term, TypeName};
 
 /// Prints items separated by commas.
 struct Joined<'a, T>(&'a [T]);
@@ -88,21 +86,6 @@ impl Display for Selector {
             Selector::Function { keyspace, name, arguments } => call(f, keyspace.as_deref(), name, arguments),
             Selector::Field { of, field } => write!(f, "{of}.{field}"),
         }
-    }
-}
-
-impl Display for Operator {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        f.write_str(match self {
-            Operator::Eq => "=",
-            Operator::Neq => "!=",
-            Operator::Lt => "<",
-            Operator::Lte => "<=",
-            Operator::Gt => ">",
-            Operator::Gte => ">=",
-            Operator::Contains => "CONTAINS",
-            Operator::ContainsKey => "CONTAINS KEY",
-        })
     }
 }
 

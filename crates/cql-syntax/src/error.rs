@@ -11,6 +11,14 @@ pub struct Place {
     pub column: usize,
 }
 
+/// The result of an operation of this crate; another kind of error can be named.
+pub type Result<T, E = SyntaxError> = std::result::Result<T, E>;
+
+/// Refuses a statement for another reason than its syntax.
+pub(crate) fn invalid<T>(why: impl Into<String>) -> Result<T> {
+    Err(SyntaxError::invalid(why))
+}
+
 /// The error of a text that is not a statement.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SyntaxError {

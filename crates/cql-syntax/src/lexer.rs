@@ -5,15 +5,14 @@
 
 use super::failure;
 use super::token::{Token, TokenKind, Tokens};
+use crate::error::invalid;
 use crate::limits::{STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX};
-use crate::{Place, SyntaxError};
+use crate::{Place, Result, SyntaxError};
 
 /// Returns all tokens of a text, including spaces and comments; the last token is `End`.
-pub(crate) fn tokens(text: &str) -> Result<Tokens, SyntaxError> {
+pub(crate) fn tokens(text: &str) -> Result<Tokens> {
     if text.len() > STATEMENT_BYTES_MAX {
-        return Err(SyntaxError::invalid(format!(
-            "A statement can have {STATEMENT_BYTES_MAX} bytes at most"
-        )));
+        return invalid(format!("A statement can have {STATEMENT_BYTES_MAX} bytes at most"));
     }
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Tokens::of_length(text.len());
@@ -25,9 +24,7 @@ pub(crate) fn tokens(text: &str) -> Result<Tokens, SyntaxError> {
             return Ok(tokens);
         }
         if tokens.count() > STATEMENT_TOKENS_MAX {
-            return Err(SyntaxError::invalid(format!(
-                "A statement can have {STATEMENT_TOKENS_MAX} words at most"
-            )));
+            return invalid(format!("A statement can have {STATEMENT_TOKENS_MAX} words at most"));
         }
     }
 }

@@ -48,7 +48,7 @@ mod type_name;
 pub use content::{Content, Dialect, Subject, contents};
 pub use definition::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties, PropertyValue};
 pub use describe::{Describe, Described, ElementKind};
-pub use error::{Place, SyntaxError};
+pub use error::{Place, Result, SyntaxError};
 pub use lexer::tokens_of_any;
 pub use operator_text::operator_text;
 pub use parser::{Parser, parse, parse_as};

@@ -331,8 +331,9 @@ pub enum Part {
     Field(String),
 }
 
-/// The kind of a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The kind of a batch, with its number in the native protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::FromRepr)]
+#[repr(u8)]
 pub enum BatchKind {
     /// `BEGIN BATCH`: all changes are made in the end, or none.
     Logged,
@@ -340,6 +341,17 @@ pub enum BatchKind {
     Unlogged,
     /// `BEGIN COUNTER BATCH`: all changes are of counters.
     Counter,
+}
+
+impl BatchKind {
+    /// Returns the write type in the words of the native protocol.
+    pub fn write_type(self) -> &'static str {
+        match self {
+            BatchKind::Logged => "BATCH",
+            BatchKind::Unlogged => "UNLOGGED_BATCH",
+            BatchKind::Counter => "COUNTER",
+        }
+    }
 }
 
 /// `BEGIN BATCH USING ... APPLY BATCH`.

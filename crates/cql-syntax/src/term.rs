@@ -5,7 +5,8 @@ use smol_str::SmolStr;
 use super::TypeName;
 
 /// The kind of a constant. Messages name it in capitals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "UPPERCASE")]
 pub enum ConstantKind {
     /// `'text'` or `$$text$$`.
     String,

@@ -4,7 +4,7 @@
 //! begins, and its line and column are only computed for errors.
 
 use crate::limits::STATEMENT_TOKENS_PER_CHARGE;
-use crate::{Place, SyntaxError};
+use crate::{Place, Result};
 use base::util::meter;
 
 /// The kind of a token, by its first characters.
@@ -87,7 +87,7 @@ impl Tokens {
     }
 
     /// Adds the token that begins at `start`. The memory of the tokens is charged to the request in advance.
-    pub(crate) fn push(&mut self, kind: TokenKind, start: usize) -> Result<(), SyntaxError> {
+    pub(crate) fn push(&mut self, kind: TokenKind, start: usize) -> Result<()> {
         if self.kinds.len().is_multiple_of(STATEMENT_TOKENS_PER_CHARGE) {
             // The lists double when they grow.
             meter::charge(2 * STATEMENT_TOKENS_PER_CHARGE * (size_of::<TokenKind>() + size_of::<u32>()))?;

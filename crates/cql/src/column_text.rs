@@ -1,20 +1,11 @@
 //! A column's entry in the schema of Cassandra 2.1, and its full text as 2.1 prints it in messages.
 
 use base::marshal::{PACKAGE, composite_parts};
-use base::schema::{CfDef, ColumnKind, IndexDef, IndexKind, Layout, TableColumn, TableDef};
+use base::schema::{CfDef, ColumnKind, IndexDef, Layout, TableColumn, TableDef};
 
 /// Returns the index on a column.
 pub(crate) fn index_of<'a>(cf: &'a CfDef, column: &TableColumn) -> Option<&'a IndexDef> {
     cf.column_metadata.get(&column.cell_name)?.index.as_ref()
-}
-
-/// Returns the name of an index kind.
-pub(crate) fn index_type(kind: IndexKind) -> &'static str {
-    match kind {
-        IndexKind::Keys => "KEYS",
-        IndexKind::Custom => "CUSTOM",
-        IndexKind::Composites => "COMPOSITES",
-    }
 }
 
 /// Returns the position of a column in its key or composite name, or `None` if that has only one component.
@@ -54,6 +45,6 @@ pub(crate) fn column_text(cf: &CfDef, def: &TableDef, column: &TableColumn) -> S
         class_text(column),
         or_null(component_index(cf, def, column).map(|place| place.to_string())),
         or_null(index.and_then(|index| index.name.clone())),
-        or_null(index.map(|index| index_type(index.kind).to_owned())),
+        or_null(index.map(|index| index.kind.name().to_owned())),
     )
 }

@@ -3,6 +3,9 @@
 use base::util::meter::MeterError;
 use cql_syntax::{Place, SyntaxError};
 
+/// The result of an operation of this crate; another kind of error can be named.
+pub type Result<T, E = CqlError> = std::result::Result<T, E>;
+
 /// The error of a failed statement. Each protocol converts it at its own boundary.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CqlError {
@@ -53,7 +56,7 @@ impl CqlError {
 ///
 /// # Errors
 /// Always: `InvalidRequest` with this message.
-pub(crate) fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
+pub(crate) fn invalid<T>(why: impl Into<String>) -> Result<T> {
     Err(CqlError::invalid(why))
 }
 

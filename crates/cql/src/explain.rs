@@ -143,7 +143,7 @@ impl Explained<'_> {
                     table.map(|table| show::meaning(self.state.database.types(), table, name, None));
                 (show::framed(name, composite), meaning.unwrap_or_default())
             })),
-            Predicate::Range(range) if is_all(range) => {
+            Predicate::Range(range) if range.start.is_empty() && range.finish.is_empty() => {
                 lines.push((format!("{}all cells", way(range)), String::new()));
             }
             Predicate::Range(range) => {
@@ -223,11 +223,6 @@ impl Explained<'_> {
 /// Returns the direction of a slice if it is reversed.
 fn way(range: &SliceRange) -> &'static str {
     if range.reversed { "backwards " } else { "" }
-}
-
-/// Whether a slice has no bounds. Its cell count is ignored.
-fn is_all(range: &SliceRange) -> bool {
-    range.start.is_empty() && range.finish.is_empty()
 }
 
 /// Aligns the meanings of the lines in one column. A line that is too long has its meaning on the next line.

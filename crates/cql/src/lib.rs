@@ -48,7 +48,7 @@ mod system;
 pub mod values;
 
 pub use describe::definitions_of;
-pub use error::CqlError;
+pub use error::{CqlError, Result};
 pub use explain::explain;
 pub use marker_note::{MarkerSpec, marker_notes};
 pub use options::QueryOptions;

@@ -8,6 +8,7 @@ use quick_cache::sync::Cache;
 use super::remote::RemoteStatements;
 use super::run::{self, Prepared};
 use super::{CqlError, QueryState};
+use crate::Result;
 use crate::error::invalid;
 use crate::limits::PREPARED_STATEMENT_BYTES_MAX;
 use base::model::StatementId;
@@ -67,7 +68,7 @@ impl PreparedStatements {
         state: &QueryState<'_>,
         text: &str,
         id_of: fn(Option<&str>, &str) -> StatementId,
-    ) -> Result<(StatementId, Arc<Prepared>), CqlError> {
+    ) -> Result<(StatementId, Arc<Prepared>)> {
         let size = text.len();
         if size > PREPARED_STATEMENT_BYTES_MAX {
             return invalid(format!(
@@ -93,7 +94,7 @@ impl PreparedStatements {
 
     /// Returns a prepared statement, planned for the current schema. A statement that no longer fits the schema is
     /// removed: the client then prepares it again and gets the error.
-    pub fn get(&self, state: &QueryState<'_>, id: StatementId) -> Result<Arc<Prepared>, CqlError> {
+    pub fn get(&self, state: &QueryState<'_>, id: StatementId) -> Result<Arc<Prepared>> {
         let prepared = self.cache.get(&id).ok_or_else(|| unprepared(&id))?;
         if prepared.is_for(state, &state.database.catalog()) {
             return Ok(prepared);

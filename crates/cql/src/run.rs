@@ -16,6 +16,7 @@ use super::modify::{BatchPlan, ModifyPlan, Step, run_batch};
 use super::select::{AccessPath, Reach, SelectPlan};
 use super::values::Markers;
 use super::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, access};
+use crate::Result;
 use crate::error::invalid;
 use base::compat::features::restrictions::MATERIALIZED_VIEWS;
 use base::compat::{Behaviour, Line, texts};
@@ -28,7 +29,7 @@ use db::faults::{JournalResult, note_result, note_statement};
 
 /// The execution of a statement. It is boxed, so that its code is compiled in this crate, and not again in each crate that
 /// executes statements.
-pub type Execution<'a, T = Outcome> = BoxFuture<'a, Result<T, CqlError>>;
+pub type Execution<'a, T = Outcome> = BoxFuture<'a, Result<T>>;
 
 /// A parsed and checked statement, which can be executed many times.
 pub struct Prepared {
@@ -118,7 +119,7 @@ impl Prepared {
     }
 
     /// Returns how much a SELECT may read; `None` for other statements and for system tables.
-    pub fn reach(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Option<Reach>, CqlError> {
+    pub fn reach(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Option<Reach>> {
         match &self.plan {
             Plan::Select(plan) => plan.reach(state, options),
             Plan::Modify(_) | Plan::Batch(_) | Plan::Late => Ok(None),
@@ -126,11 +127,7 @@ impl Prepared {
     }
 
     /// Returns how a SELECT finds its rows; `None` for other statements and for system tables.
-    pub fn path(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Option<AccessPath>, CqlError> {
+    pub fn path(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Option<AccessPath>> {
         match &self.plan {
             Plan::Select(plan) => plan.path(state, options),
             Plan::Modify(_) | Plan::Batch(_) | Plan::Late => Ok(None),
@@ -163,11 +160,7 @@ impl Prepared {
             (Plan::Modify(plan), _) if plan.has_conditions() => Some("CAS"),
             (Plan::Modify(plan), _) if plan.is_counter() => Some("COUNTER"),
             (Plan::Modify(_), _) => Some("SIMPLE"),
-            (Plan::Batch(_), Statement::Batch(batch)) => Some(match batch.kind {
-                BatchKind::Logged => "BATCH",
-                BatchKind::Unlogged => "UNLOGGED_BATCH",
-                BatchKind::Counter => "COUNTER",
-            }),
+            (Plan::Batch(_), Statement::Batch(batch)) => Some(batch.kind.write_type()),
             _ => None,
         }
     }
@@ -211,19 +204,19 @@ impl Prepared {
     }
 
     /// Plans the same statement for the current schema.
-    pub fn again(&self, state: &QueryState<'_>) -> Result<Arc<Prepared>, CqlError> {
+    pub fn again(&self, state: &QueryState<'_>) -> Result<Arc<Prepared>> {
         let state = QueryState { keyspace: self.keyspace.as_deref(), ..*state };
         prepare_shared(&state, self.text.clone())
     }
 }
 
 /// Parses a statement and checks it against the schema.
-pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlError> {
+pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>> {
     prepare_shared(state, text.into())
 }
 
 /// Parses a statement without copying its text, and checks it against the schema.
-pub fn prepare_shared(state: &QueryState<'_>, text: ByteString) -> Result<Arc<Prepared>, CqlError> {
+pub fn prepare_shared(state: &QueryState<'_>, text: ByteString) -> Result<Arc<Prepared>> {
     note_query(state.database, &text);
     let mut parsed = cql_syntax::parse_as(&text, state.behaviour.release, state.language)?;
     if let Some((message, place)) = parsed.before_views.clone().filter(|_| !state.has(MATERIALIZED_VIEWS)) {
@@ -282,7 +275,7 @@ pub fn prepare_shared(state: &QueryState<'_>, text: ByteString) -> Result<Arc<Pr
 }
 
 /// Returns the receivers of the markers. A named marker has its own name instead of its column's.
-fn named(markers: Markers, names: &[Option<String>]) -> Result<Vec<ColumnSpec>, CqlError> {
+fn named(markers: Markers, names: &[Option<String>]) -> Result<Vec<ColumnSpec>> {
     let spec = |(spec, name): (Option<ColumnSpec>, &Option<String>)| {
         let spec = spec.ok_or_else(|| CqlError::invalid("a bind marker (?) is not allowed in this place"))?;
         Ok(match name {
@@ -294,13 +287,21 @@ fn named(markers: Markers, names: &[Option<String>]) -> Result<Vec<ColumnSpec>, 
 }
 
 /// Executes a statement.
-async fn execute(
-    state: &QueryState<'_>,
-    prepared: &Prepared,
-    options: &QueryOptions,
-) -> Result<Outcome, CqlError> {
+async fn execute(state: &QueryState<'_>, prepared: &Prepared, options: &QueryOptions) -> Result<Outcome> {
     note_statement(state.database, prepared.first_word());
-    let outcome = execute_planned(state, prepared, options).await?;
+    let outcome = if matches!(prepared.plan, Plan::Late) {
+        // Its names are in the keyspace in which it was prepared, whatever keyspace the session uses now.
+        let state = QueryState { keyspace: prepared.keyspace.as_deref().or(state.keyspace), ..*state };
+        Box::pin(run_late(&state, &prepared.parsed.statement, options)).await?
+    } else {
+        // Held until the statement ends: dropping a table waits for all holders of the schema that contains it.
+        let catalog = state.database.catalog();
+        if prepared.is_for(state, &catalog) {
+            run(state, &prepared.plan, options).await?
+        } else {
+            run(state, &prepared.again(state)?.plan, options).await?
+        }
+    };
     if let Outcome::Rows(result) = &outcome {
         let size = JournalResult { rows: Some(result.rows.len()), ..JournalResult::default() };
         note_result(state.database, || Some(size));
@@ -308,30 +309,11 @@ async fn execute(
     Ok(outcome)
 }
 
-async fn execute_planned(
-    state: &QueryState<'_>,
-    prepared: &Prepared,
-    options: &QueryOptions,
-) -> Result<Outcome, CqlError> {
-    if matches!(prepared.plan, Plan::Late) {
-        // Its names are in the keyspace in which it was prepared, whatever keyspace the session uses now.
-        let state = QueryState { keyspace: prepared.keyspace.as_deref().or(state.keyspace), ..*state };
-        return Box::pin(run_late(&state, &prepared.parsed.statement, options)).await;
-    }
-    // Held until the statement ends: dropping a table waits for all holders of the schema that contains it.
-    let catalog = state.database.catalog();
-    if prepared.is_for(state, &catalog) {
-        return run(state, &prepared.plan, options).await;
-    }
-    let again = prepared.again(state)?;
-    run(state, &again.plan, options).await
-}
-
-async fn run(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -> Result<Outcome, CqlError> {
+async fn run(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -> Result<Outcome> {
     meter::within(Some(plan.kind()), run_plan(state, plan, options)).await
 }
 
-async fn run_plan(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -> Result<Outcome, CqlError> {
+async fn run_plan(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -> Result<Outcome> {
     match plan {
         // The state of a SELECT is three times as large as the others, so it is boxed.
         Plan::Select(plan) => Box::pin(plan.execute(state, options)).await,
@@ -341,11 +323,7 @@ async fn run_plan(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -
     }
 }
 
-async fn run_late(
-    state: &QueryState<'_>,
-    statement: &Statement,
-    options: &QueryOptions,
-) -> Result<Outcome, CqlError> {
+async fn run_late(state: &QueryState<'_>, statement: &Statement, options: &QueryOptions) -> Result<Outcome> {
     match statement {
         Statement::Describe(describe) => self::describe(state, describe, options),
         Statement::Use(keyspace) => access::use_keyspace(state, keyspace),
@@ -398,7 +376,7 @@ async fn execute_with_values(
     prepared: &Prepared,
     options: &QueryOptions,
     wrong_count: WrongCount,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     let options = &*prepared.bound(options);
     note_values(state.database, prepared, options);
     let (markers, values) = (prepared.markers.len(), options.values.len());
@@ -409,7 +387,7 @@ async fn execute_with_values(
 }
 
 /// Checks that a statement of a batch has a value for each marker. Cassandra does it before it reads the next statement.
-pub fn check_batch_values(prepared: &Prepared, values: usize) -> Result<(), CqlError> {
+pub fn check_batch_values(prepared: &Prepared, values: usize) -> Result<()> {
     match prepared.markers.len() {
         markers if markers == values => Ok(()),
         markers => invalid(format!("There were {markers} markers(?) in CQL but {values} bound variables")),

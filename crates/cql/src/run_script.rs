@@ -1,18 +1,12 @@
 //! Runs a script of statements.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
 use super::{CqlError, Outcome, QueryOptions, QueryState, query};
-use base::compat::Behaviour;
-use base::compat::features::releases::NEWEST;
-use base::compat::features::{Language, ReportedVersion};
 use cql_syntax::{Place, hint, show_place, statements};
 use db::{Database, User};
-
-/// The version for which scripts are written: the one that drivers see by default.
-static REPORTED: LazyLock<ReportedVersion> = LazyLock::new(ReportedVersion::default);
 
 /// The result of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,16 +63,7 @@ pub async fn run_script_of_operator(
     script: &str,
 ) -> Result<ScriptOutcome, ScriptError> {
     let user = User::operator();
-    let state = QueryState {
-        database,
-        behaviour: Behaviour::of(NEWEST),
-        language: Language::default(),
-        reported: &REPORTED,
-        keyspace: None,
-        user: Some(&user),
-        sees_new_indexes: false,
-    };
-    run_script(&state, script).await
+    run_script(&QueryState { user: Some(&user), ..QueryState::of_newest(database) }, script).await
 }
 
 /// Returns the position in a script of a position in one of its statements, which begins on a line.

@@ -1,10 +1,12 @@
 //! The session in which a statement is executed.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::values::TypeScope;
 use super::{CqlError, system};
+use crate::Result;
 use crate::error::invalid;
+use base::compat::features::releases::NEWEST;
 use base::compat::features::restrictions::MULTI_CELL_USER_TYPES;
 use base::compat::features::{ConsistencyLevel, Language, LaterFeature, ReportedVersion};
 use base::compat::{Behaviour, Line, texts};
@@ -51,9 +53,31 @@ pub struct Table {
     pub def: Arc<TableDef>,
 }
 
+/// The version that drivers of today expect.
+static NEWEST_REPORTED: LazyLock<ReportedVersion> = LazyLock::new(ReportedVersion::default);
+
 impl<'a> QueryState<'a> {
+    /// Returns the session of a client of a release, which has selected no keyspace and has not logged in.
+    pub fn of_release(database: &'a Arc<Database>, behaviour: &'static Behaviour) -> QueryState<'a> {
+        QueryState {
+            database,
+            behaviour,
+            language: Language::default(),
+            reported: ReportedVersion::of_release(behaviour),
+            keyspace: None,
+            user: None,
+            sees_new_indexes: false,
+        }
+    }
+
+    /// Returns the session of a driver of today, which has selected no keyspace and has not logged in.
+    pub fn of_newest(database: &'a Arc<Database>) -> QueryState<'a> {
+        let reported = &*NEWEST_REPORTED;
+        QueryState { reported, ..QueryState::of_release(database, Behaviour::of(NEWEST)) }
+    }
+
     /// Checks whether the session's user has a permission.
-    pub fn check(&self, access: Access<'_>) -> Result<(), CqlError> {
+    pub fn check(&self, access: Access<'_>) -> Result<()> {
         match self.user {
             Some(user) => user
                 .check(access, self.behaviour.release)
@@ -76,7 +100,7 @@ impl<'a> QueryState<'a> {
     }
 
     /// Returns the keyspace of a statement.
-    pub fn keyspace_of<'n>(&self, named: Option<&'n str>) -> Result<&'n str, CqlError>
+    pub fn keyspace_of<'n>(&self, named: Option<&'n str>) -> Result<&'n str>
     where
         'a: 'n,
     {
@@ -130,7 +154,7 @@ impl<'a> QueryState<'a> {
     }
 
     /// Returns the table of a statement.
-    pub fn table(&self, name: &TableName) -> Result<Table, CqlError> {
+    pub fn table(&self, name: &TableName) -> Result<Table> {
         let keyspace = self.keyspace_of(name.keyspace.as_deref())?;
         if system::is_system(keyspace) {
             return Err(self.no_table(&name.name));

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use super::{CqlError, QueryState};
+use super::QueryState;
+use crate::Result;
 use base::compat::features::ConsistencyLevel;
 use base::marshal::{AbstractType, PACKAGE, STATIC_PREFIX, TypeRef, composite_parts, unreversed};
 use base::model::{Cell, CellKind, Predicate, RowColumns, SliceRange};
@@ -10,7 +11,7 @@ use base::schema::{CfDef, Layout, TableDef, show};
 use cql_syntax::TableName;
 
 /// Shows a stored row as the rows of its table and as cells, which are printed as by cassandra-cli's `list`.
-pub async fn stored_row(state: &QueryState<'_>, name: &TableName, key: &Bytes) -> Result<String, CqlError> {
+pub async fn stored_row(state: &QueryState<'_>, name: &TableName, key: &Bytes) -> Result<String> {
     let table = state.table(name)?;
     let predicate = Predicate::Range(SliceRange::all());
     let request = state.request(&table.cf.keyspace, ConsistencyLevel::One);

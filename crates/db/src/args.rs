@@ -2,6 +2,7 @@
 //! here has been validated yet.
 
 use bytes::Bytes;
+use strum::FromRepr;
 
 /// A column family, and perhaps a super column in it.
 #[derive(Debug, Clone)]
@@ -76,8 +77,9 @@ impl KeyRange {
     }
 }
 
-/// The comparison between a column's value and the value of the condition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The comparison between a column's value and the value of the condition, with its number in the Thrift interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromRepr)]
+#[repr(i32)]
 pub enum IndexOperator {
     /// The column's value is equal.
     Eq,

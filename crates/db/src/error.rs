@@ -3,6 +3,14 @@
 use base::util::meter::MeterError;
 use store::StoreError;
 
+/// The result of an operation of this crate; another kind of error can be named.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Refuses an invalid request.
+pub(crate) fn invalid<T>(why: impl Into<String>) -> Result<T> {
+    Err(Error::invalid(why))
+}
+
 /// The error of a failed request. Each protocol converts it to its own form.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {

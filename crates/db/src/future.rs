@@ -2,8 +2,8 @@
 
 use futures_util::future::BoxFuture;
 
-use crate::Error;
+use crate::Result;
 
 /// The future of a long operation. It is boxed, so that its code is compiled in this crate, and not again in each crate that
 /// awaits it.
-pub type DbFuture<'a, T> = BoxFuture<'a, Result<T, Error>>;
+pub type DbFuture<'a, T> = BoxFuture<'a, Result<T>>;

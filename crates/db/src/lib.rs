@@ -59,7 +59,7 @@ pub use args::{
 };
 pub use database::{Database, DatabaseParts};
 pub use describe::{ColumnFamilyDescription, Describe, TokenRange, cql_version};
-pub use error::Error;
+pub use error::{Error, Result};
 pub use future::DbFuture;
 pub use index::{INDEX_ENTRIES, INDEX_KEYS, IndexReads, Indexes, entry_value};
 pub use login::{

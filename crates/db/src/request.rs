@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::database::CatalogNow;
 use super::validate::Validation;
 use super::{Database, Error, faults};
+use crate::Result;
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
 use base::model::{Predicate, ReadCommand};
@@ -67,14 +68,14 @@ impl Request<'_> {
     }
 
     /// Checks that one node is enough for a read at the request's consistency level.
-    pub(super) fn check_replicas_to_read(&self) -> Result<(), Error> {
+    pub(super) fn check_replicas_to_read(&self) -> Result<()> {
         self.check_replicas(self.consistency, false)
     }
 
     /// Checks whether this one node satisfies the consistency level. If a keyspace requires more replicas than there
     /// are nodes, the request fails as in a cluster whose other nodes are down. A cluster that serves as the store
     /// does this check itself.
-    pub(super) fn check_replicas(&self, consistency: ConsistencyLevel, is_write: bool) -> Result<(), Error> {
+    pub(super) fn check_replicas(&self, consistency: ConsistencyLevel, is_write: bool) -> Result<()> {
         if self.store().capabilities().checks_consistency {
             return Ok(());
         }

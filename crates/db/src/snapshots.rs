@@ -21,6 +21,7 @@ use std::time::Duration;
 use super::index::{Build, build_record, start_building};
 use super::login::Roles;
 use super::{Database, DatabaseParts, DbFuture, Error};
+use crate::Result;
 use base::schema::Catalog;
 use base::util::meter::{self, RequestLimits, RequestMeter};
 use base::util::{Alone, Clock, RequestGate, RequestPermit};
@@ -157,7 +158,7 @@ impl Snapshots<'_> {
     ///
     /// # Errors
     /// `Io` if its thread cannot be started.
-    pub fn open(&self, snapshot: &DatabaseSnapshot) -> Result<Arc<Database>, Error> {
+    pub fn open(&self, snapshot: &DatabaseSnapshot) -> Result<Arc<Database>> {
         let clock = Arc::new(Clock::adjustable());
         let store = self.store.open_further(&snapshot.store, clock.clone())?;
         let parts = DatabaseParts { store, clock, ..self.database.parts.clone() };
@@ -184,7 +185,7 @@ impl Snapshots<'_> {
     }
 
     /// Waits until no request, no change of the schema and no step of an index builder runs.
-    async fn alone(&self) -> Result<Exclusive<'_>, Error> {
+    async fn alone(&self) -> Result<Exclusive<'_>> {
         let all = async {
             Some(Exclusive {
                 _alone: self.gate.enter_alone(PATIENCE).await?,

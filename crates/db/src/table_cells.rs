@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 
-use super::Error;
+use crate::Result;
+use crate::error::invalid;
 use base::compat::Behaviour;
 use base::marshal::{BytesType, CqlType, TypeRef, Types, components};
 use base::schema::{CfDef, ColumnKind, Layout, TableDef};
@@ -14,26 +15,26 @@ static TYPES: LazyLock<Types> = LazyLock::new(Types::builtin);
 
 /// Checks whether a cell name, which the comparator accepts, belongs to a column of the table. 1.2 does not check
 /// this.
-pub(super) fn check_name(cf: &CfDef, table: &TableDef, name: &Bytes) -> Result<(), Error> {
+pub(super) fn check_name(cf: &CfDef, table: &TableDef, name: &Bytes) -> Result<()> {
     let is_static = name.starts_with(&base::marshal::STATIC_PREFIX);
     let parts = components(if is_static { &name[2..] } else { name }).unwrap_or_default();
     let wanted = table.clustering.len() + 1;
     let Some(column) = parts.get(wanted - 1) else {
-        return Err(Error::invalid(format!(
+        return invalid(format!(
             "Not enough components (found {} but {wanted} expected) for column name since {} is a CQL3 table",
             parts.len(),
             cf.name
-        )));
+        ));
     };
     let is_known = column.is_empty() || table.others.values().any(|other| other.cell_name == *column);
     if is_known {
         return Ok(());
     }
     let text = CqlType::of_class("UTF8Type").type_ref(&TYPES).to_text(column);
-    Err(Error::invalid(format!(
+    invalid(format!(
         "Invalid cell for CQL3 table {}. The CQL3 column component ({text}) does not correspond to a defined CQL3 column",
         cf.name
-    )))
+    ))
 }
 
 /// Returns the type of the value in a cell of a column family, whether Thrift or CQL has created it.

@@ -12,6 +12,8 @@ use bytes::Bytes;
 use super::args::{ColumnParent, ColumnPath};
 use super::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE};
 use super::{Error, table_cells};
+use crate::Result;
+use crate::error::invalid;
 use crate::limits::NAME_BYTES_MAX;
 use base::compat::features::ConsistencyLevel;
 use base::compat::{Behaviour, texts};
@@ -41,7 +43,7 @@ impl<'a> Validation<'a> {
         Validation { catalog, behaviour, clock }
     }
 
-    pub(crate) fn keyspace(&self, keyspace: &[u8]) -> Result<(), Error> {
+    pub(crate) fn keyspace(&self, keyspace: &[u8]) -> Result<()> {
         match self.catalog.keyspace(keyspace) {
             Some(_) => Ok(()),
             None if keyspace == SYSTEM_KEYSPACE.as_bytes() => Ok(()),
@@ -59,9 +61,9 @@ impl<'a> Validation<'a> {
     }
 
     /// Returns a column family of a keyspace that must exist.
-    pub(crate) fn column_family(&self, keyspace: &[u8], family: &[u8]) -> Result<&'a Arc<CfDef>, Error> {
+    pub(crate) fn column_family(&self, keyspace: &[u8], family: &[u8]) -> Result<&'a Arc<CfDef>> {
         if family.is_empty() {
-            return Err(Error::invalid(texts::empty_table_name(self.behaviour)));
+            return invalid(texts::empty_table_name(self.behaviour));
         }
         if let Some(found) = self.find(keyspace, family) {
             return Ok(found);
@@ -69,13 +71,13 @@ impl<'a> Validation<'a> {
         let is_closed = self.behaviour.reads.system_is_closed && keyspace == SYSTEM_KEYSPACE.as_bytes();
         if is_closed && SYSTEM_FAMILIES.contains(&&*text_of(family)) {
             // 0.6 fails with an internal error at every access to them, because that keyspace has no replicas.
-            return Err(Error::invalid("the system keyspace is not for clients"));
+            return invalid("the system keyspace is not for clients");
         }
         Err(Error::unknown(texts::unknown_table(self.behaviour, &text_of(family))))
     }
 
     /// Checks that the keyspace exists, then returns its column family.
-    pub(crate) fn family(&self, keyspace: &[u8], family: &[u8]) -> Result<&'a Arc<CfDef>, Error> {
+    pub(crate) fn family(&self, keyspace: &[u8], family: &[u8]) -> Result<&'a Arc<CfDef>> {
         // If the column family is found, its keyspace exists.
         self.column_family(keyspace, family).or_else(|error| self.keyspace(keyspace).and(Err(error)))
     }
@@ -87,7 +89,7 @@ impl<'a> Validation<'a> {
         keyspace: &[u8],
         family: &[u8],
         with_counters: bool,
-    ) -> Result<&'a Arc<CfDef>, Error> {
+    ) -> Result<&'a Arc<CfDef>> {
         let cf = self.family(keyspace, family)?;
         self.counting(cf, with_counters)?;
         Ok(cf)
@@ -95,26 +97,26 @@ impl<'a> Validation<'a> {
 
     /// Checks that counters are written to a counter column family, and other columns to a column family without
     /// counters.
-    pub(crate) fn counting(&self, cf: &CfDef, with_counters: bool) -> Result<(), Error> {
+    pub(crate) fn counting(&self, cf: &CfDef, with_counters: bool) -> Result<()> {
         if cf.is_counter() == with_counters {
             return Ok(());
         }
         let non = if with_counters { "non " } else { "" };
-        Err(Error::invalid(texts::not_for_counters(self.behaviour, non, &cf.name)))
+        invalid(texts::not_for_counters(self.behaviour, non, &cf.name))
     }
 
     /// Checks a row key. 0.6 measures its length in Java's modified UTF-8: NUL takes two bytes, characters beyond
     /// U+FFFF six. From 0.8 on a column family may define the type of its keys.
-    pub(crate) fn key(&self, key: &[u8], cf: Option<&CfDef>) -> Result<(), Error> {
+    pub(crate) fn key(&self, key: &[u8], cf: Option<&CfDef>) -> Result<()> {
         if key.is_empty() {
-            return Err(Error::invalid(texts::empty_key(self.behaviour)));
+            return invalid(texts::empty_key(self.behaviour));
         }
         let is_binary = self.behaviour.writes.keys_are_bytes;
         // In Java's form it is at most twice as long.
         let is_short = key.len() <= NAME_BYTES_MAX / 2;
         let length = if is_binary || is_short { key.len() } else { java_utf_length(key) };
         if length > NAME_BYTES_MAX {
-            return Err(Error::invalid(texts::long_key(self.behaviour, length, NAME_BYTES_MAX)));
+            return invalid(texts::long_key(self.behaviour, length, NAME_BYTES_MAX));
         }
         if let Some(validator) = cf.and_then(|cf| cf.key_validator.as_deref()) {
             let validator = marshal::at(validator, self.behaviour.release);
@@ -130,7 +132,7 @@ impl<'a> Validation<'a> {
         family: &[u8],
         key: &[u8],
         with_counters: bool,
-    ) -> Result<&'a Arc<CfDef>, Error> {
+    ) -> Result<&'a Arc<CfDef>> {
         if self.behaviour.writes.key_is_checked_before_family {
             self.key(key, None)?;
         }
@@ -140,7 +142,7 @@ impl<'a> Validation<'a> {
     }
 
     /// Checks the path to one column or super column, for get, insert and the elements of a batch.
-    pub(crate) fn column_path(&self, keyspace: &[u8], path: &ColumnPath) -> Result<&'a Arc<CfDef>, Error> {
+    pub(crate) fn column_path(&self, keyspace: &[u8], path: &ColumnPath) -> Result<&'a Arc<CfDef>> {
         let cf = self.family(keyspace, &path.column_family)?;
         self.path_in(cf, path.super_column.as_ref(), path.column.as_ref())?;
         Ok(cf)
@@ -152,61 +154,44 @@ impl<'a> Validation<'a> {
         cf: &CfDef,
         super_column: Option<&Bytes>,
         column: Option<&Bytes>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         if cf.is_super() {
             if super_column.is_none() {
-                return Err(Error::invalid(format!(
-                    "supercolumn parameter is not optional for super CF {}",
-                    cf.name
-                )));
+                return invalid(format!("supercolumn parameter is not optional for super CF {}", cf.name));
             }
         } else if super_column.is_some() {
-            return Err(Error::invalid(format!(
-                "supercolumn parameter is invalid for standard CF {}",
-                cf.name
-            )));
+            return invalid(format!("supercolumn parameter is invalid for standard CF {}", cf.name));
         } else if column.is_none() {
-            return Err(Error::invalid(format!(
-                "column parameter is not optional for standard CF {}",
-                cf.name
-            )));
+            return invalid(format!("column parameter is not optional for standard CF {}", cf.name));
         }
         self.path_names(cf, super_column, column)
     }
 
     /// Checks a path for remove, which may name the column family only.
-    pub(crate) fn path_or_parent(&self, cf: &CfDef, path: &ColumnPath) -> Result<(), Error> {
+    pub(crate) fn path_or_parent(&self, cf: &CfDef, path: &ColumnPath) -> Result<()> {
         if !cf.is_super() && path.super_column.is_some() {
-            return Err(Error::invalid(format!(
-                "supercolumn may not be specified for standard CF {}",
-                cf.name
-            )));
+            return invalid(format!("supercolumn may not be specified for standard CF {}", cf.name));
         }
         let lacks_super = cf.is_super() && path.super_column.is_none() && path.column.is_some();
         if lacks_super && self.behaviour.writes.removal_names_super {
-            return Err(Error::invalid(format!(
+            return invalid(format!(
                 "A column cannot be specified without specifying a super column for removal on super CF {}",
                 cf.name
-            )));
+            ));
         }
         self.path_names(cf, path.super_column.as_ref(), path.column.as_ref())?;
         if lacks_super {
             // 0.4 fails with an internal error, 0.5 and 0.6 let the client wait until it times out.
-            return Err(Error::invalid(format!(
+            return invalid(format!(
                 "a column can be removed from super CF {} only with its supercolumn; to remove a supercolumn, give \
                  it as super_column",
                 cf.name
-            )));
+            ));
         }
         Ok(())
     }
 
-    fn path_names(
-        &self,
-        cf: &CfDef,
-        super_column: Option<&Bytes>,
-        column: Option<&Bytes>,
-    ) -> Result<(), Error> {
+    fn path_names(&self, cf: &CfDef, super_column: Option<&Bytes>, column: Option<&Bytes>) -> Result<()> {
         if let Some(column) = column {
             self.names(cf, super_column, std::slice::from_ref(column))?;
         }
@@ -217,41 +202,33 @@ impl<'a> Validation<'a> {
     }
 
     /// Checks the column family or super column of a slice or count.
-    pub(crate) fn column_parent(
-        &self,
-        keyspace: &[u8],
-        parent: &ColumnParent,
-    ) -> Result<&'a Arc<CfDef>, Error> {
+    pub(crate) fn column_parent(&self, keyspace: &[u8], parent: &ColumnParent) -> Result<&'a Arc<CfDef>> {
         let cf = self.family(keyspace, &parent.column_family)?;
         self.parent_in(cf, parent)?;
         Ok(cf)
     }
 
     /// Does the same checks in a column family that was looked up before.
-    pub(crate) fn parent_in(&self, cf: &CfDef, parent: &ColumnParent) -> Result<(), Error> {
+    pub(crate) fn parent_in(&self, cf: &CfDef, parent: &ColumnParent) -> Result<()> {
         let Some(super_column) = &parent.super_column else { return Ok(()) };
         if !cf.is_super() {
-            return Err(Error::invalid(texts::super_in_parent(self.behaviour, &cf.name)));
+            return invalid(texts::super_in_parent(self.behaviour, &cf.name));
         }
         self.names(cf, None, std::slice::from_ref(super_column))
     }
 
     /// Checks the column parent of get_count of 0.4, which does not check the keyspace and accepts any name of a
     /// super column.
-    pub(crate) fn counted_parent(
-        &self,
-        keyspace: &[u8],
-        parent: &ColumnParent,
-    ) -> Result<&'a Arc<CfDef>, Error> {
+    pub(crate) fn counted_parent(&self, keyspace: &[u8], parent: &ColumnParent) -> Result<&'a Arc<CfDef>> {
         let cf = self.column_family(keyspace, &parent.column_family)?;
         if !cf.is_super() && parent.super_column.is_some() {
-            return Err(Error::invalid(texts::super_in_parent(self.behaviour, &cf.name)));
+            return invalid(texts::super_in_parent(self.behaviour, &cf.name));
         }
         Ok(cf)
     }
 
     /// Checks the name of a super column.
-    pub(crate) fn super_name(&self, cf: &CfDef, name: &Bytes) -> Result<(), Error> {
+    pub(crate) fn super_name(&self, cf: &CfDef, name: &Bytes) -> Result<()> {
         self.names(cf, None, std::slice::from_ref(name))
     }
 
@@ -265,16 +242,11 @@ impl<'a> Validation<'a> {
     }
 
     /// Checks names of columns, in a super column if one is given.
-    pub(super) fn names(
-        &self,
-        cf: &CfDef,
-        super_column: Option<&Bytes>,
-        names: &[Bytes],
-    ) -> Result<(), Error> {
+    pub(super) fn names(&self, cf: &CfDef, super_column: Option<&Bytes>, names: &[Bytes]) -> Result<()> {
         if let Some(super_column) = super_column {
             measure("supercolumn", super_column)?;
             if !cf.is_super() {
-                return Err(Error::invalid(texts::super_of_standard(self.behaviour, &cf.name)));
+                return invalid(texts::super_of_standard(self.behaviour, &cf.name));
             }
         }
         let comparator = self.comparator(cf, super_column.is_some());
@@ -291,47 +263,37 @@ impl<'a> Validation<'a> {
     }
 
     /// Checks that a column family exists, for calls with which 0.6 would fail internally.
-    pub(crate) fn defined(&self, keyspace: &[u8], family: &[u8]) -> Result<(), Error> {
+    pub(crate) fn defined(&self, keyspace: &[u8], family: &[u8]) -> Result<()> {
         self.family(keyspace, family).map(drop)
     }
 
     /// Refuses consistency levels that are not valid for reads.
-    pub(crate) fn read_consistency(
-        &self,
-        keyspace: &[u8],
-        consistency: ConsistencyLevel,
-    ) -> Result<(), Error> {
+    pub(crate) fn read_consistency(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<()> {
         match consistency {
-            ConsistencyLevel::Zero => {
-                Err(Error::invalid("Consistency level zero may not be applied to read operations"))
-            }
+            ConsistencyLevel::Zero => invalid("Consistency level zero may not be applied to read operations"),
             ConsistencyLevel::All if self.behaviour.reads.refuses_reads_at_all => {
-                Err(Error::invalid("Consistency level all is not yet supported on read operations"))
+                invalid("Consistency level all is not yet supported on read operations")
             }
             ConsistencyLevel::Any if self.behaviour.reads.refuses_reads_at_any => {
-                Err(Error::invalid(texts::level_of_writes(self.behaviour, consistency)))
+                invalid(texts::level_of_writes(self.behaviour, consistency))
             }
             ConsistencyLevel::EachQuorum if self.behaviour.reads.refuses_reads_at_each_quorum => {
-                Err(Error::invalid(texts::level_of_writes(self.behaviour, consistency)))
+                invalid(texts::level_of_writes(self.behaviour, consistency))
             }
             _ => self.data_centre_consistency(keyspace, consistency),
         }
     }
 
     /// Refuses consistency levels that are not valid for writes.
-    pub(crate) fn write_consistency(
-        &self,
-        keyspace: &[u8],
-        consistency: ConsistencyLevel,
-    ) -> Result<(), Error> {
+    pub(crate) fn write_consistency(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<()> {
         if consistency.is_serial() {
-            return Err(Error::invalid("You must use conditional updates for serializable writes"));
+            return invalid("You must use conditional updates for serializable writes");
         }
         self.data_centre_consistency(keyspace, consistency)
     }
 
     /// Checks that the strategy knows data centres if the level needs them (up to 1.1).
-    fn data_centre_consistency(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<(), Error> {
+    fn data_centre_consistency(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<()> {
         let is_of_data_centres =
             matches!(consistency, ConsistencyLevel::LocalQuorum | ConsistencyLevel::EachQuorum);
         if !is_of_data_centres || !self.behaviour.reads.data_centre_levels_need_strategy {
@@ -341,56 +303,46 @@ impl<'a> Validation<'a> {
     }
 
     /// Refuses a level that needs a strategy with data centres if the keyspace's strategy has none.
-    pub(crate) fn needs_data_centres(
-        &self,
-        keyspace: &[u8],
-        consistency: ConsistencyLevel,
-    ) -> Result<(), Error> {
+    pub(crate) fn needs_data_centres(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<()> {
         let Some(keyspace) = self.catalog.keyspace(keyspace) else { return Ok(()) };
         let class = keyspace.modern_strategy_class();
         if class.ends_with(".NetworkTopologyStrategy") {
             return Ok(());
         }
-        Err(Error::invalid(format!(
-            "consistency level {consistency} not compatible with replication strategy ({class})"
-        )))
+        invalid(format!("consistency level {consistency} not compatible with replication strategy ({class})"))
     }
 
     /// Refuses consistency levels that are not valid for counters.
-    pub(crate) fn counter_consistency(&self, cf: &CfDef, consistency: ConsistencyLevel) -> Result<(), Error> {
+    pub(crate) fn counter_consistency(&self, cf: &CfDef, consistency: ConsistencyLevel) -> Result<()> {
         check_counter_level(cf, consistency, self.behaviour)
     }
 }
 
 /// Refuses consistency levels that a counter column family does not support.
-pub fn check_counter_level(
-    cf: &CfDef,
-    consistency: ConsistencyLevel,
-    behaviour: &Behaviour,
-) -> Result<(), Error> {
+pub fn check_counter_level(cf: &CfDef, consistency: ConsistencyLevel, behaviour: &Behaviour) -> Result<()> {
     if consistency == ConsistencyLevel::Any {
-        return Err(Error::invalid(texts::counter_at_any(behaviour, &cf.name)));
+        return invalid(texts::counter_at_any(behaviour, &cf.name));
     }
     let is_local = matches!(cf.settings.get("replicate_on_write"), Some(Setting::Bool(false)));
     let is_one = matches!(consistency, ConsistencyLevel::One | ConsistencyLevel::LocalOne);
     if behaviour.writes.counters_replicate_on_write && is_local && !is_one {
-        return Err(Error::invalid(format!(
+        return invalid(format!(
             "cannot achieve CL > CL.ONE without replicate_on_write on columnfamily {}",
             cf.name
-        )));
+        ));
     }
     if consistency.is_serial() {
-        return Err(Error::invalid("Counter operations are inherently non-serializable"));
+        return invalid("Counter operations are inherently non-serializable");
     }
     Ok(())
 }
 
-pub(super) fn measure(what: &str, name: &[u8]) -> Result<(), Error> {
+pub(super) fn measure(what: &str, name: &[u8]) -> Result<()> {
     if name.len() > NAME_BYTES_MAX {
-        return Err(Error::invalid(format!("{what} name length must not be greater than {NAME_BYTES_MAX}")));
+        return invalid(format!("{what} name length must not be greater than {NAME_BYTES_MAX}"));
     }
     if name.is_empty() {
-        return Err(Error::invalid(format!("{what} name must not be empty")));
+        return invalid(format!("{what} name must not be empty"));
     }
     Ok(())
 }

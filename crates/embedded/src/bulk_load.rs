@@ -20,14 +20,14 @@
 
 use super::blocking::BlockingPermit;
 use super::engine::Engine;
-use store::StoreError;
+use store::Result;
 
 impl Engine {
     /// Begins a bulk load.
     ///
     /// # Errors
     /// If the store accepts no writes.
-    pub(crate) fn begin_load(&self) -> Result<(), StoreError> {
+    pub(crate) fn begin_load(&self) -> Result<()> {
         self.health.check()?;
         self.write.ahead.set_loading(true);
         Ok(())
@@ -37,7 +37,7 @@ impl Engine {
     ///
     /// # Errors
     /// If a memtable cannot be flushed. The writes are still in memory, and the call may be repeated.
-    pub(crate) fn checkpoint_load(&self, may_wait: &BlockingPermit) -> Result<(), StoreError> {
+    pub(crate) fn checkpoint_load(&self, may_wait: &BlockingPermit) -> Result<()> {
         if self.durable.is_none() {
             return Ok(());
         }
@@ -52,7 +52,7 @@ impl Engine {
     ///
     /// # Errors
     /// As for a checkpoint. The load has not ended then.
-    pub(crate) fn end_load(&self, may_wait: &BlockingPermit) -> Result<(), StoreError> {
+    pub(crate) fn end_load(&self, may_wait: &BlockingPermit) -> Result<()> {
         self.checkpoint_load(may_wait)?;
         self.write.ahead.set_loading(false);
         Ok(())

@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::write_ahead::WriteAhead;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// When a write is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,7 +31,7 @@ pub enum SyncMode {
 }
 
 /// Sends the result of a sync to a waiting writer.
-type Waiter = oneshot::Sender<Result<(), StoreError>>;
+type Waiter = oneshot::Sender<Result<()>>;
 
 /// The thread that syncs the log, and the channel to it.
 pub(crate) struct Committer {
@@ -42,7 +42,7 @@ pub(crate) struct Committer {
 
 impl Committer {
     /// Starts the thread.
-    pub(crate) fn start(log: Arc<WriteAhead>, mode: SyncMode) -> Result<Committer, StoreError> {
+    pub(crate) fn start(log: Arc<WriteAhead>, mode: SyncMode) -> Result<Committer> {
         let (to_thread, from_writers) = channel();
         let thread = std::thread::Builder::new()
             .name("commit".to_owned())
@@ -57,7 +57,7 @@ impl Committer {
     }
 
     /// Waits until all writes so far are on the disk.
-    pub(crate) async fn synced(&self) -> Result<(), StoreError> {
+    pub(crate) async fn synced(&self) -> Result<()> {
         let (waiter, outcome) = oneshot::channel();
         let is_sent = self.to_thread.lock().as_ref().is_some_and(|thread| thread.send(waiter).is_ok());
         if !is_sent {

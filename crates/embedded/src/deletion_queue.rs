@@ -20,7 +20,7 @@ use super::memtable::MemoryView;
 use super::row_source::RowSource;
 use super::tables::{TableFolder, Tables};
 use super::write_batch::WriteBatch;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// The number of the queue in the commit log and the memtables. The numbers of column families are larger.
 pub(crate) const QUEUE_FAMILY: u64 = 0;
@@ -59,7 +59,7 @@ impl DeletionQueue {
         tables: Tables,
         view: &MemoryView,
         may_wait: &BlockingPermit,
-    ) -> Result<DeletionQueue, StoreError> {
+    ) -> Result<DeletionQueue> {
         let queue = DeletionQueue { tables: Arc::new(tables), next_number: AtomicU64::new(0) };
         let mut largest = 0;
         // Numbers only distinguish deletions that are due in the same second.
@@ -97,7 +97,7 @@ impl DeletionQueue {
         may_wait: &BlockingPermit,
         now_s: i64,
         most: usize,
-    ) -> Result<Vec<QueuedDeletion>, StoreError> {
+    ) -> Result<Vec<QueuedDeletion>> {
         let mut due = Vec::new();
         self.walk(view, may_wait, &now_s.saturating_add(1).max(0).to_be_bytes(), |place, value| {
             if value.len() < 4 {
@@ -116,8 +116,8 @@ impl DeletionQueue {
         view: &MemoryView,
         may_wait: &BlockingPermit,
         high: &[u8],
-        mut each: impl FnMut(Bytes, Bytes) -> Result<bool, StoreError>,
-    ) -> Result<(), StoreError> {
+        mut each: impl FnMut(Bytes, Bytes) -> Result<bool>,
+    ) -> Result<()> {
         let row = RowPrefix::fixed(PREFIX);
         let source = RowSource::stored(&self.tables, view, &row, Some(may_wait));
         for entry in source.entries(&[], high, false) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use crate::disk::{Disk, FreeSpace, RealDisk};
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Free bytes below which writes are refused, in addition to the size of the memtables. A merge needs this space: in
 /// the upper levels it writes a few hundred MiB before the tables that it read are removed.
@@ -50,12 +50,7 @@ impl DiskGuard {
 
     /// Fails if the disk is nearly full. `bytes` is the size of the write, `in_memory` returns the size of the
     /// memtables. The free space is not measured for each write.
-    pub(crate) fn check(
-        &self,
-        now_ms: i64,
-        bytes: u64,
-        in_memory: impl Fn() -> u64,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn check(&self, now_ms: i64, bytes: u64, in_memory: impl Fn() -> u64) -> Result<()> {
         let written = self.bytes_since_check.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         let is_full = self.is_full.load(Ordering::Relaxed);
         if is_full || written >= CHECK_EVERY_BYTES || now_ms >= self.next_check_ms.load(Ordering::Relaxed) {

@@ -17,7 +17,7 @@ use super::blocking::BlockingPermit;
 use super::health::guard_read;
 use base::util::meter;
 use base::util::meter::metered_here;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Limits of the number of threads. This is also the number of concurrent reads of the disk, and each may hold a value
 /// of the largest size.
@@ -98,8 +98,8 @@ impl DiskThreads {
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         length: Length,
-        work: impl FnOnce(&BlockingPermit) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
+        work: impl FnOnce(&BlockingPermit) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let (sender, answer) = oneshot::channel();
         let meter = meter::current();
         let job: Job = Box::new(move |may_wait| {
@@ -111,7 +111,7 @@ impl DiskThreads {
         answer.await.unwrap_or_else(|_| Err(StoreError::ReadOnly("the store is closed".to_owned())))
     }
 
-    fn start(&self, job: Job, length: Length) -> Result<(), StoreError> {
+    fn start(&self, job: Job, length: Length) -> Result<()> {
         let mut queue = self.shared.queue.lock();
         debug_assert!(queue.idle <= queue.threads, "a job would wait for a thread that does not exist");
         if queue.idle < queue.jobs.len() + queue.long_jobs.len() + 1 && queue.threads < self.threads_max {

@@ -11,13 +11,13 @@ use base::model::{Change, DeletionTime, LevelRanges, RangeTombstone};
 use base::partitioner::Partitioner;
 use base::schema::CfDef;
 use store::dump::{is_dropped, sort_ranges, weight};
-use store::{Dump, DumpCommand, RowPiece, StoreError};
+use store::{Dump, DumpCommand, Result, RowPiece, StoreError};
 
 /// Bytes of the limit that an omitted entry uses up, so that each call ends.
 const HIDDEN_BYTES: usize = 16;
 
 /// Reads pieces of rows after `command.after`, the key of the last entry of the previous call.
-pub(crate) fn dump(stored: ScannedRows<'_>, command: &DumpCommand) -> Result<Dump, StoreError> {
+pub(crate) fn dump(stored: ScannedRows<'_>, command: &DumpCommand) -> Result<Dump> {
     let (low, mut within) = place_of(command.after.as_ref(), stored.partitioner)?;
     let mut rows = stored.within(low, None);
     let mut dump = Dump::default();
@@ -42,7 +42,7 @@ pub(crate) fn dump(stored: ScannedRows<'_>, command: &DumpCommand) -> Result<Dum
 /// The key to start at; and the row with the key in it to start at, if the previous call ended within a row.
 type DumpStart = (Vec<u8>, Option<(RowPrefix, Vec<u8>)>);
 
-fn place_of(after: Option<&Bytes>, partitioner: &dyn Partitioner) -> Result<DumpStart, StoreError> {
+fn place_of(after: Option<&Bytes>, partitioner: &dyn Partitioner) -> Result<DumpStart> {
     let Some(after) = after else { return Ok((Vec::new(), None)) };
     let row = RowPrefix::of_entry(after, partitioner).ok_or_else(|| {
         StoreError::Invalid("`after` is not a place that an earlier call has returned".to_owned())
@@ -75,7 +75,7 @@ struct RowDump<'a> {
 }
 
 impl<'a> RowDump<'a> {
-    fn new(source: &'a RowSource<'a>, cf: &'a CfDef) -> Result<RowDump<'a>, StoreError> {
+    fn new(source: &'a RowSource<'a>, cf: &'a CfDef) -> Result<RowDump<'a>> {
         let (deletion, mut ranges) = source.row_deletions()?;
         sort_ranges(&mut ranges);
         Ok(RowDump { source, cf, deletion, ranges, holder: None, changes: Vec::new() })
@@ -83,7 +83,7 @@ impl<'a> RowDump<'a> {
 
     /// Reads from a key on, or from the beginning of the row, until `left` is 0. Returns the key of the last entry if
     /// the row has more.
-    fn run(&mut self, begin: Option<Vec<u8>>, left: &mut usize) -> Result<Option<Vec<u8>>, StoreError> {
+    fn run(&mut self, begin: Option<Vec<u8>>, left: &mut usize) -> Result<Option<Vec<u8>>> {
         let low = match begin {
             Some(begin) => begin,
             None => {
@@ -117,7 +117,7 @@ impl<'a> RowDump<'a> {
         self.changes.push(change);
     }
 
-    fn change_of(&mut self, key: &RowKey, value: &Bytes) -> Result<Option<Change>, StoreError> {
+    fn change_of(&mut self, key: &RowKey, value: &Bytes) -> Result<Option<Change>> {
         let names = newest(&*self.cf.comparator);
         let Some(subcomparator) = self.cf.subcomparator() else {
             let cell = decode_cell(key.tail(COLUMNS_LEVEL.len()), value.clone(), &*self.cf.comparator)?;
@@ -147,12 +147,7 @@ impl<'a> RowDump<'a> {
     }
 
     /// Returns the super column of a cell, and the deletion of the super column.
-    fn holder_of(
-        &mut self,
-        key: &RowKey,
-        ordered: Vec<u8>,
-        cell_at: usize,
-    ) -> Result<(Bytes, DeletionTime), StoreError> {
+    fn holder_of(&mut self, key: &RowKey, ordered: Vec<u8>, cell_at: usize) -> Result<(Bytes, DeletionTime)> {
         if self.holder.as_ref().is_none_or(|holder| holder.ordered != ordered) {
             // The deletion sorts before the cells, and reading may have begun after it.
             let marker = [&key.as_slice()[..cell_at - 1], key::ROW_MARKER].concat();
@@ -164,12 +159,7 @@ impl<'a> RowDump<'a> {
         Ok((holder.name.clone(), holder.deletion))
     }
 
-    fn enter(
-        &mut self,
-        ordered: Vec<u8>,
-        deletion: DeletionTime,
-        kept_name: Option<Bytes>,
-    ) -> Result<Bytes, StoreError> {
+    fn enter(&mut self, ordered: Vec<u8>, deletion: DeletionTime, kept_name: Option<Bytes>) -> Result<Bytes> {
         let comparator = &*self.cf.comparator;
         let name = kept_name.map_or_else(|| name_of(ordered.clone().into(), comparator), Ok)?;
         let over = LevelRanges::of_supers(&self.ranges, newest(comparator)).over(&name);

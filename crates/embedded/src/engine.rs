@@ -34,7 +34,7 @@ use base::partitioner::PartitionerRef;
 use base::schema::Catalog;
 use base::util::Clock;
 use base::util::metrics::Counter;
-use store::{EngineStatus, StoreChange, StoreError, StoreStatus};
+use store::{EngineStatus, Result, StoreChange, StoreError, StoreStatus};
 
 /// Time between two checks of the queue of deletions.
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
@@ -84,7 +84,7 @@ pub(crate) struct Engine {
 
 impl Engine {
     /// Opens or creates a data directory with a catalog.
-    pub(crate) fn open(setup: Setup, catalog: &Catalog) -> Result<Engine, StoreError> {
+    pub(crate) fn open(setup: Setup, catalog: &Catalog) -> Result<Engine> {
         let directory = LockedDirectory::take(&setup.options.directory)?;
         let health = Arc::new(Health::default());
         let manifest = Arc::new(open_manifest(&setup, &health)?);
@@ -103,7 +103,7 @@ impl Engine {
     }
 
     /// Returns an empty store in memory.
-    pub(crate) fn in_memory(partitioner: PartitionerRef, clock: Arc<Clock>) -> Result<Engine, StoreError> {
+    pub(crate) fn in_memory(partitioner: PartitionerRef, clock: Arc<Clock>) -> Result<Engine> {
         let contents = Contents { partitioner: partitioner.class_name().to_owned(), ..Contents::default() };
         Engine::with_memory(Memory::default(), contents, partitioner, clock)
     }
@@ -114,7 +114,7 @@ impl Engine {
         contents: Contents,
         partitioner: PartitionerRef,
         clock: Arc<Clock>,
-    ) -> Result<Engine, StoreError> {
+    ) -> Result<Engine> {
         let health = Arc::new(Health::default());
         let manifest = Arc::new(Manifest::in_memory(contents, health.clone()));
         let ahead = Arc::new(WriteAhead::new(None, Arc::new(memory), 0, usize::MAX, health));
@@ -128,17 +128,17 @@ impl Engine {
         mutations: Vec<Mutation>,
         behaviour: &'static Behaviour,
         may_wait: Option<&BlockingPermit>,
-    ) -> Result<WriteOutcome, StoreError> {
+    ) -> Result<WriteOutcome> {
         self.health.guard_change(|| self.write.write(mutations, behaviour, may_wait))
     }
 
     /// Changes column families and metadata records: the whole change is durable, or nothing of it.
-    pub(crate) fn change_schema(&self, change: &StoreChange, _: &BlockingPermit) -> Result<(), StoreError> {
+    pub(crate) fn change_schema(&self, change: &StoreChange, _: &BlockingPermit) -> Result<()> {
         self.health.check()?;
         self.health.guard_change(|| self.change_families(change))
     }
 
-    fn change_families(&self, change: &StoreChange) -> Result<(), StoreError> {
+    fn change_families(&self, change: &StoreChange) -> Result<()> {
         // Waits for a running flush, which would write the removed rows. This can take a second; writes continue.
         let _no_flush = change.removes_rows().then(|| self.write.ahead.first_segment.lock());
         let next = self.families.change(change)?;
@@ -148,7 +148,7 @@ impl Engine {
     }
 
     /// Flushes the memtable.
-    pub(crate) fn flush(&self, _: &BlockingPermit) -> Result<(), StoreError> {
+    pub(crate) fn flush(&self, _: &BlockingPermit) -> Result<()> {
         match &self.durable {
             Some(durable) => self.health.guard_change(|| durable.flush.run()),
             None => Ok(()),
@@ -156,7 +156,7 @@ impl Engine {
     }
 
     /// Flushes the memtable and merges all tables, which drops old tombstones.
-    pub(crate) fn compact(&self, may_wait: &BlockingPermit) -> Result<(), StoreError> {
+    pub(crate) fn compact(&self, may_wait: &BlockingPermit) -> Result<()> {
         self.flush(may_wait)?;
         let Some(durable) = &self.durable else { return Ok(()) };
         for family in self.families.now().all() {
@@ -174,7 +174,7 @@ impl Engine {
     }
 
     /// Sweeps due deletions. Returns how many there were.
-    pub(crate) fn sweep(&self, may_wait: &BlockingPermit) -> Result<usize, StoreError> {
+    pub(crate) fn sweep(&self, may_wait: &BlockingPermit) -> Result<usize> {
         self.health.guard_change(|| self.sweeper.sweep(may_wait))
     }
 
@@ -209,7 +209,7 @@ impl Engine {
     }
 
     /// Syncs the log and stops the threads. Flushes the memtable if replaying the log would make the next start slow.
-    pub(crate) fn close(&self) -> Result<(), StoreError> {
+    pub(crate) fn close(&self) -> Result<()> {
         // The sync is first, because the process may not wait for the threads.
         self.write.ahead.close();
         self.write.ahead.sync()?;
@@ -279,7 +279,7 @@ impl Engine {
         partitioner: PartitionerRef,
         clock: Arc<Clock>,
         cache_bytes: u64,
-    ) -> Result<Engine, StoreError> {
+    ) -> Result<Engine> {
         let Backing { ahead, space, guard } = backing;
         let memory = ahead.memory.clone();
         let families = Arc::new(Families::new(manifest.clone(), space.clone(), memory.clone()));
@@ -316,7 +316,7 @@ impl Engine {
         space: Arc<TableSpace>,
         options: EmbeddedOptions,
         directory: LockedDirectory,
-    ) -> Result<Durable, StoreError> {
+    ) -> Result<Durable> {
         let ahead = self.write.ahead.clone();
         let flush = Arc::new(Flush {
             ahead: ahead.clone(),
@@ -332,7 +332,7 @@ impl Engine {
         Ok(Durable { space, flush, committer, flusher, compactor, directory })
     }
 
-    fn start_compactor(&self, space: Arc<TableSpace>) -> Result<Worker, StoreError> {
+    fn start_compactor(&self, space: Arc<TableSpace>) -> Result<Worker> {
         let write = self.write.clone();
         Worker::start("compaction", self.health.clone(), move || match space.compact_trees() {
             // A compaction that was stopped because the store closes is not a failure.
@@ -351,7 +351,7 @@ impl Engine {
         })
     }
 
-    fn start_flusher(&self, flush: Arc<Flush>, compactor: Arc<Worker>) -> Result<Worker, StoreError> {
+    fn start_flusher(&self, flush: Arc<Flush>, compactor: Arc<Worker>) -> Result<Worker> {
         let (write, health) = (self.write.clone(), self.health.clone());
         Worker::start("flush", self.health.clone(), move || {
             let has_failed = write.ahead.flush_error().is_some();
@@ -369,7 +369,7 @@ impl Engine {
         })
     }
 
-    fn start_sweeping(mut self) -> Result<Engine, StoreError> {
+    fn start_sweeping(mut self) -> Result<Engine> {
         let (sweeper, health) = (self.sweeper.clone(), self.health.clone());
         let may_wait = BlockingPermit::on_own_thread();
         let may_sweep = self.knows_schema.clone();
@@ -393,7 +393,7 @@ impl Engine {
 }
 
 /// Reads the manifest. A new directory gets an empty one.
-fn open_manifest(setup: &Setup, health: &Arc<Health>) -> Result<Manifest, StoreError> {
+fn open_manifest(setup: &Setup, health: &Arc<Health>) -> Result<Manifest> {
     let (disk, path) = (setup.disk.clone(), &setup.options.directory);
     let is_new = ["log", "tables"].iter().all(|part| !path.join(part).exists());
     if is_new && !Manifest::exists(&*disk, path)? {
@@ -412,7 +412,7 @@ fn open_manifest(setup: &Setup, health: &Arc<Health>) -> Result<Manifest, StoreE
 }
 
 /// Opens the directory of tables, and removes tables that the manifest does not list.
-fn open_space(setup: &Setup, manifest: &Arc<Manifest>) -> Result<Arc<TableSpace>, StoreError> {
+fn open_space(setup: &Setup, manifest: &Arc<Manifest>) -> Result<Arc<TableSpace>> {
     let space = TableSpace::new(TableSpaceOptions {
         directory: setup.options.directory.join("tables"),
         cache_bytes: setup.options.cache_bytes / 2,
@@ -426,7 +426,7 @@ fn open_space(setup: &Setup, manifest: &Arc<Manifest>) -> Result<Arc<TableSpace>
 }
 
 /// Opens or creates the commit log, and replays it into the memtable. Returns also the first segment that is needed.
-fn open_log(setup: &Setup, manifest: &Manifest, memory: &Memory) -> Result<(CommitLog, u64), StoreError> {
+fn open_log(setup: &Setup, manifest: &Manifest, memory: &Memory) -> Result<(CommitLog, u64)> {
     let directory = setup.options.directory.join("log");
     let contents = manifest.contents();
     let Some(LogSpan { first, last }) = contents.log else {

@@ -34,7 +34,7 @@ use super::memtable::Memory;
 use super::tables::{TableFolder, TableSpace, Tables, generation_in, id_in, number_of};
 use base::schema::{Catalog, CfDef, FamilyName, StoredChanges};
 use base::util::SharedMap;
-use store::{StoreChange, StoreError};
+use store::{Result, StoreChange, StoreError};
 
 /// A column family of the schema.
 pub(crate) struct OpenFamily {
@@ -56,7 +56,7 @@ impl FamilySet {
     ///
     /// # Errors
     /// `Mismatch` if the store does not have it.
-    pub(crate) fn family(&self, cf: &CfDef) -> Result<&Arc<OpenFamily>, StoreError> {
+    pub(crate) fn family(&self, cf: &CfDef) -> Result<&Arc<OpenFamily>> {
         let found = self.by_name.get(&cf.keyspace).and_then(|families| families.get(&cf.name));
         found.ok_or_else(|| {
             StoreError::Mismatch(format!("column family {}.{} is not in the store", cf.keyspace, cf.name))
@@ -175,7 +175,7 @@ impl Families {
     ///
     /// # Errors
     /// `Mismatch` if the store does not have it.
-    pub(crate) fn family(&self, cf: &CfDef) -> Result<Arc<OpenFamily>, StoreError> {
+    pub(crate) fn family(&self, cf: &CfDef) -> Result<Arc<OpenFamily>> {
         self.set.load().family(cf).cloned()
     }
 
@@ -236,7 +236,7 @@ impl Families {
     ///
     /// # Errors
     /// `Mismatch` if a definition contradicts the data, `Corrupt` if tables are damaged. Nothing has changed then.
-    pub(crate) fn change(&self, change: &StoreChange) -> Result<NextFamilies<'_>, StoreError> {
+    pub(crate) fn change(&self, change: &StoreChange) -> Result<NextFamilies<'_>> {
         let altering = self.altering.lock();
         let contents = self.manifest.contents();
         let cleared = self.cleared(change, &contents)?;
@@ -279,7 +279,7 @@ impl Families {
         cf: &CfDef,
         recorded: Option<&FamilyRecord>,
         next_id: &mut u32,
-    ) -> Result<FamilyRecord, StoreError> {
+    ) -> Result<FamilyRecord> {
         match recorded {
             Some(dropped) if dropped.is_dropped => Ok(dropped.recreated(cf)),
             Some(record) => match record.conflict_with(cf) {
@@ -296,7 +296,7 @@ impl Families {
 
     /// Returns the next generations of the column families that a change truncates or drops. Those that are not in the
     /// manifest, or already dropped, are left out.
-    fn cleared(&self, change: &StoreChange, contents: &Contents) -> Result<Vec<ClearedFamily>, StoreError> {
+    fn cleared(&self, change: &StoreChange, contents: &Contents) -> Result<Vec<ClearedFamily>> {
         change.truncated.iter().try_for_each(|cf| self.family(cf).map(drop))?;
         let truncated = change.truncated.iter().map(|cf| (cf, false));
         let dropped = change.dropped.iter().map(|cf| (cf, true));
@@ -318,7 +318,7 @@ impl Families {
         record: &FamilyRecord,
         definition: &Arc<CfDef>,
         others: &HashMap<u64, Arc<Tables>>,
-    ) -> Result<Arc<OpenFamily>, StoreError> {
+    ) -> Result<Arc<OpenFamily>> {
         if let Some(family) = self.set.load().by_id(record.id) {
             return Ok(family.clone());
         }
@@ -331,14 +331,14 @@ impl Families {
         Ok(Arc::new(OpenFamily { id: record.id, tables, definition }))
     }
 
-    fn open_tables(&self, number: u64, name: &FamilyName, gc_grace_s: i32) -> Result<Tables, StoreError> {
+    fn open_tables(&self, number: u64, name: &FamilyName, gc_grace_s: i32) -> Result<Tables> {
         let tables = Tables::empty(number, TableFolder::of_family(number, name), gc_grace_s);
         tables.open(self.space.as_deref(), &self.manifest.contents().tables)
     }
 
     /// Returns whether a column family has a single entry, be it a tombstone. One that is open may have some: requests
     /// use its types.
-    fn has_entries(&self, name: &FamilyName, record: &FamilyRecord) -> Result<bool, StoreError> {
+    fn has_entries(&self, name: &FamilyName, record: &FamilyRecord) -> Result<bool> {
         let number = number_of(record.id, record.generation);
         if self.memory.holds(number) || self.set.load().by_id(record.id).is_some() {
             return Ok(true);
@@ -374,7 +374,7 @@ impl Families {
     ///
     /// The column family need not be in the schema: it may have been written to before it was removed from the
     /// configuration.
-    pub(crate) fn tables_of(&self, number: u64) -> Result<Option<Arc<Tables>>, StoreError> {
+    pub(crate) fn tables_of(&self, number: u64) -> Result<Option<Arc<Tables>>> {
         let others = &mut self.altering.lock().others;
         if let Some(family) = self.set.load().by_id(id_in(number)) {
             let tables = family.tables.load_full();

@@ -27,7 +27,7 @@ use super::tables::{TableSpace, TableWriter, Tables};
 use super::value;
 use super::write_ahead::WriteAhead;
 use base::util::metrics::Counter;
-use store::StoreError;
+use store::Result;
 
 /// The parts of the engine that a flush uses.
 pub(crate) struct Flush {
@@ -43,7 +43,7 @@ pub(crate) struct Flush {
 
 impl Flush {
     /// Writes the memtable to tables. After an error it can be run again.
-    pub(crate) fn run(&self) -> Result<(), StoreError> {
+    pub(crate) fn run(&self) -> Result<()> {
         let mut first = self.ahead.first_segment.lock();
         if self.ahead.memory.frozen().is_empty() {
             drop(self.freeze(*first)?);
@@ -81,19 +81,19 @@ impl Flush {
         Ok(())
     }
 
-    fn freeze(&self, first: u64) -> Result<Option<Segment>, StoreError> {
+    fn freeze(&self, first: u64) -> Result<Option<Segment>> {
         let Some(next) = self.ahead.prepare_next()? else { return Ok(None) };
         let last = next.number;
         self.manifest.change(|contents| contents.log = Some(LogSpan { first, last }))?;
         self.ahead.freeze(next)
     }
 
-    fn tables_of(&self, family: u64) -> Result<Option<Arc<Tables>>, StoreError> {
+    fn tables_of(&self, family: u64) -> Result<Option<Arc<Tables>>> {
         if family == QUEUE_FAMILY { Ok(Some(self.queue.clone())) } else { self.families.tables_of(family) }
     }
 
     /// Writes the rows of one generation to its tables.
-    fn write(&self, tables: &Tables, rows: &Rows) -> Result<(), StoreError> {
+    fn write(&self, tables: &Tables, rows: &Rows) -> Result<()> {
         let rows = rows.all();
         debug_assert!(
             rows.is_sorted_by(|(a, _), (b, _)| a < b),
@@ -119,7 +119,7 @@ impl Flush {
     }
 
     /// Writes the entries with long keys, in the order of the keys they have in their tree.
-    fn write_long(&self, tables: &Tables, mut entries: Vec<LongEntry>) -> Result<(), StoreError> {
+    fn write_long(&self, tables: &Tables, mut entries: Vec<LongEntry>) -> Result<()> {
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
         // Several keys with a common chunk have each added a pointer for it.
         entries.dedup_by(|(a, value), (b, other)| {
@@ -155,7 +155,7 @@ struct FlushOutput<'a> {
 
 impl FlushOutput<'_> {
     /// Adds an entry. Keys must come in ascending order. A long key is moved out of `whole`.
-    fn put(&mut self, whole: &mut Vec<u8>, value: Option<PackedValue<'_>>) -> Result<(), StoreError> {
+    fn put(&mut self, whole: &mut Vec<u8>, value: Option<PackedValue<'_>>) -> Result<()> {
         if whole.len() < long_keys::CHUNK {
             return match value {
                 Some(value) => self.writer.put(whole, value.as_slice()),

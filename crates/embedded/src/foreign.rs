@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use super::format::{FILE, PARTS};
 use crate::limits::FOREIGN_ENTRIES_MAX;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Depth to which tables are searched for: `data/K/C-uuid/K-C-ka-1-Data.db` is the deepest.
 const DEPTH_MAX: usize = 4;
@@ -33,7 +33,7 @@ const LOST_AND_FOUND: &str = "lost+found";
 ///
 /// # Errors
 /// `Mismatch`, with the first level that is missing and what to do.
-pub fn check_parents(directory: &Path) -> Result<(), StoreError> {
+pub fn check_parents(directory: &Path) -> Result<()> {
     let is_missing = |path: &&Path| !path.as_os_str().is_empty() && matches!(path.try_exists(), Ok(false));
     let mut missing = directory.ancestors().take_while(is_missing);
     let (Some(_), Some(first)) = (missing.next(), missing.last()) else { return Ok(()) };
@@ -51,7 +51,7 @@ pub fn check_parents(directory: &Path) -> Result<(), StoreError> {
 ///
 /// # Errors
 /// `Mismatch`, with what was found and what to do.
-pub fn check_not_foreign(directory: &Path) -> Result<(), StoreError> {
+pub fn check_not_foreign(directory: &Path) -> Result<()> {
     let name = directory.display();
     if fs::canonicalize(directory).is_ok_and(|path| path.parent().is_none()) {
         return Err(StoreError::Mismatch(format!(
@@ -98,7 +98,7 @@ fn is_harmless(entry: &DirEntry) -> bool {
 ///
 /// # Errors
 /// `Mismatch`, with what was found and what to do.
-pub fn check_not_of_cassandra(directory: &Path) -> Result<(), StoreError> {
+pub fn check_not_of_cassandra(directory: &Path) -> Result<()> {
     let name = directory.display();
     let mut left = FOREIGN_ENTRIES_MAX;
     match sign_of_cassandra(directory, directory, DEPTH_MAX, &mut left) {

@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::disk::Disk;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// The file's name.
 pub const FILE: &str = "THRIFTSTORE";
@@ -34,7 +34,7 @@ pub(crate) struct LockedDirectory {
 ///
 /// # Errors
 /// `Mismatch` if it is not a data directory, or has another format.
-pub(crate) fn read(disk: &dyn Disk, directory: &Path) -> Result<Vec<u8>, StoreError> {
+pub(crate) fn read(disk: &dyn Disk, directory: &Path) -> Result<Vec<u8>> {
     let path = directory.join(FILE);
     let text = disk.read(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => StoreError::Mismatch(format!(
@@ -51,7 +51,7 @@ pub(crate) fn read(disk: &dyn Disk, directory: &Path) -> Result<Vec<u8>, StoreEr
 }
 
 /// Fails with `Mismatch` if the file has another format.
-fn check(directory: &Path, text: &[u8]) -> Result<(), StoreError> {
+fn check(directory: &Path, text: &[u8]) -> Result<()> {
     if text == TEXT.as_bytes() {
         return Ok(());
     }
@@ -80,7 +80,7 @@ impl LockedDirectory {
     /// # Errors
     /// `Mismatch` if it has another format, `Corrupt` if the file is missing in a directory with data, `Io` if another
     /// process has locked it.
-    pub(crate) fn take(directory: &Path) -> Result<LockedDirectory, StoreError> {
+    pub(crate) fn take(directory: &Path) -> Result<LockedDirectory> {
         let path = directory.join(FILE);
         let io = StoreError::io_at(&path);
         make_durably(directory).map_err(StoreError::io_at(directory))?;

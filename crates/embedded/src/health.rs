@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Whether writes are refused, and why.
 #[derive(Debug, Default)]
@@ -38,10 +38,7 @@ impl Health {
 
     /// Runs a change of the store. A panic in it is a bug of this program and may leave the change incomplete, so later
     /// writes are refused.
-    pub(crate) fn guard_change<T>(
-        &self,
-        run: impl FnOnce() -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    pub(crate) fn guard_change<T>(&self, run: impl FnOnce() -> Result<T>) -> Result<T> {
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
             let panic = text_of(&*panic);
             let why = format!("a bug in thriftstore has stopped writes (a panic: {panic})");
@@ -56,13 +53,13 @@ impl Health {
     }
 
     /// Fails if writes are refused until a restart.
-    pub(crate) fn check_failure(&self) -> Result<(), StoreError> {
+    pub(crate) fn check_failure(&self) -> Result<()> {
         let Some(why) = self.failure() else { return Ok(()) };
         Err(StoreError::ReadOnly(format!("{why}; writes are refused until a restart")))
     }
 
     /// Fails if writes are refused: after a failure, or because the store is closed.
-    pub(crate) fn check(&self) -> Result<(), StoreError> {
+    pub(crate) fn check(&self) -> Result<()> {
         self.check_failure()?;
         if self.is_closed() {
             return Err(StoreError::ReadOnly("the store is closed".to_owned()));
@@ -72,7 +69,7 @@ impl Health {
 }
 
 /// Runs a read. A panic in it is a bug of this program, but leaves nothing incomplete, so the store continues.
-pub(crate) fn guard_read<T>(run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+pub(crate) fn guard_read<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let why = format!("a bug in thriftstore (a panic: {})", text_of(&*panic));
         tracing::error!("{why}; please report it");

@@ -16,7 +16,7 @@ use super::table_folders::table_folders;
 use super::tables::{TableFolder, TreeName, TreeVersion, number_of};
 use crate::disk::{Disk, FreeSpace, RealDisk};
 use base::schema::{Catalog, CfDef, FamilyName};
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Damages that are listed; further ones are only counted.
 const DAMAGES_MAX: usize = 20;
@@ -60,7 +60,7 @@ pub struct Inspection {
 /// # Errors
 /// `Mismatch` if it is not a data directory, or has another format; `Io` if the operating system does not let it be
 /// read. Damage is not an error.
-pub fn inspect(directory: &Path, schema: Option<&Catalog>) -> Result<Inspection, StoreError> {
+pub fn inspect(directory: &Path, schema: Option<&Catalog>) -> Result<Inspection> {
     let mut attempt = 1;
     loop {
         let found = inspect_once(&RealDisk, directory, schema)?;
@@ -76,16 +76,12 @@ pub fn inspect(directory: &Path, schema: Option<&Catalog>) -> Result<Inspection,
 ///
 /// # Errors
 /// As [`inspect`], and if the manifest is damaged.
-pub fn stored_partitioner(directory: &Path) -> Result<String, StoreError> {
+pub fn stored_partitioner(directory: &Path) -> Result<String> {
     format::read(&RealDisk, directory)?;
     Ok(Manifest::read(&RealDisk, directory)?.partitioner)
 }
 
-fn inspect_once(
-    disk: &dyn Disk,
-    directory: &Path,
-    schema: Option<&Catalog>,
-) -> Result<Inspection, StoreError> {
+fn inspect_once(disk: &dyn Disk, directory: &Path, schema: Option<&Catalog>) -> Result<Inspection> {
     format::read(disk, directory)?;
     let mut found = Inspection { is_in_use: format::is_locked(directory), ..Inspection::default() };
     found.space = disk.free_space(directory).ok();
@@ -163,12 +159,7 @@ impl Inspection {
     }
 
     /// Counts the listed tables of a tree, and checks that their files are there.
-    fn read_tree(
-        &mut self,
-        disk: &dyn Disk,
-        tree: &TreeName,
-        recorded: Option<TreeIdentity>,
-    ) -> Result<(), StoreError> {
+    fn read_tree(&mut self, disk: &dyn Disk, tree: &TreeName, recorded: Option<TreeIdentity>) -> Result<()> {
         let version = TreeVersion::read(disk, tree, recorded)?;
         for table in version.tables(tree)? {
             let path = tree.table_file(table.number);

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 use base::marshal::AbstractType;
 use base::model::RangeTombstone;
 use base::partitioner::{Partitioner, TokenForm};
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Tag of deletions. It sorts before the entries that a deletion shadows.
 const MARKER: u8 = 0;
@@ -130,7 +130,7 @@ impl RowPrefix {
     }
 
     /// Returns the row's key.
-    pub(crate) fn row_key(&self, partitioner: &dyn Partitioner) -> Result<Bytes, StoreError> {
+    pub(crate) fn row_key(&self, partitioner: &dyn Partitioner) -> Result<Bytes> {
         let behind = |token: usize| unescape(self.0.get(token..)?).map(|(key, _)| key);
         let key = match partitioner.token_form() {
             TokenForm::Fixed(width) => behind(width),

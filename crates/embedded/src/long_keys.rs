@@ -25,7 +25,7 @@ use sha2::{Digest, Sha256};
 
 use super::tables::{Snapshot, Tables, TreeEntries};
 use super::value;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Length at which keys are cut: below the limit of tables, with space for an address.
 pub(crate) const CHUNK: usize = 60_000;
@@ -179,7 +179,7 @@ fn is_empty_range(from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> bool {
 }
 
 impl Iterator for StoredEntries<'_> {
-    type Item = Result<(WholeKey, Bytes), StoreError>;
+    type Item = Result<(WholeKey, Bytes)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

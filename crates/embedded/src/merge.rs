@@ -6,10 +6,10 @@ use super::long_keys::{StoredEntries, WholeKey};
 use super::memtable::{EntryMap, EntryRange};
 use super::packed::PackedValue;
 use super::row_source::RowKey;
-use store::StoreError;
+use store::Result;
 
 /// An entry in tables.
-type TableEntry = Result<(WholeKey, Bytes), StoreError>;
+type TableEntry = Result<(WholeKey, Bytes)>;
 
 /// An iterator over entries in the order of their keys, in either direction. Of several entries with one key the newest
 /// is returned; if it is a removal, none.
@@ -70,7 +70,7 @@ impl<'a> MergedEntries<'a> {
 }
 
 impl Iterator for MergedEntries<'_> {
-    type Item = Result<(RowKey, Bytes), StoreError>;
+    type Item = Result<(RowKey, Bytes)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let row_len = self.row_len;

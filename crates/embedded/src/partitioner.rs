@@ -4,15 +4,11 @@ use super::engine::Setup;
 use super::manifest::Manifest;
 use super::memtable::Memory;
 use super::table_folders::table_folders;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Checks that the data was written with the configured partitioner. A store without a single entry gets it, and a new
 /// token.
-pub(crate) fn settle_partitioner(
-    setup: &Setup,
-    manifest: &Manifest,
-    memory: &Memory,
-) -> Result<(), StoreError> {
+pub(crate) fn settle_partitioner(setup: &Setup, manifest: &Manifest, memory: &Memory) -> Result<()> {
     let contents = manifest.contents();
     let configured = setup.partitioner.class_name();
     if contents.partitioner == configured {

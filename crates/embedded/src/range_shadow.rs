@@ -29,7 +29,7 @@ use super::value::{self, Value};
 use base::marshal::AbstractType;
 use base::model::{DeletionTime, LevelRanges, RangeTombstone};
 use base::schema::CfDef;
-use store::StoreError;
+use store::Result;
 
 /// Returns the keys of at most `most` cells that range tombstones of the row shadow. `ranges` must have all range
 /// tombstones of the row: if two of them touch at a name, both are needed to decide which one covers it.
@@ -38,7 +38,7 @@ pub(crate) fn shadowed_by_ranges(
     ranges: &[RangeTombstone],
     cf: &CfDef,
     most: usize,
-) -> Result<Vec<Vec<u8>>, StoreError> {
+) -> Result<Vec<Vec<u8>>> {
     let names = newest(&*cf.comparator);
     let mut holders = ShadowHolders::default();
     let mut shadowed = Vec::new();
@@ -86,7 +86,7 @@ impl ShadowHolders {
         key: &RowKey,
         value: &Bytes,
         comparator: &dyn AbstractType,
-    ) -> Result<Option<(Bytes, DeletionTime, usize)>, StoreError> {
+    ) -> Result<Option<(Bytes, DeletionTime, usize)>> {
         let Some(entry) = SuperEntry::parse(key.as_slice(), COLUMNS_LEVEL.len()) else { return Ok(None) };
         let Some(at) = entry.cell_at else {
             if let Value::Deletion { deletion, name, .. } = value::decode(value.clone())? {

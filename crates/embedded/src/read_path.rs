@@ -16,10 +16,10 @@ use super::scan::{ScanPiece, ScanPlace, ScannedRows, scan};
 use super::tables::{TableSpace, Tables};
 use base::model::{Predicate, RangeCommand, ReadCommand};
 use base::partitioner::PartitionerRef;
-use store::{Dump, DumpCommand, StoreError, StoredSlice, StoredSliceCommand};
+use store::{Dump, DumpCommand, Result, StoredSlice, StoredSliceCommand};
 
 /// A function that reads the columns of a row, or counts them.
-pub(crate) type ReadRow<T> = fn(&RowSource<'_>, &ReadCommand) -> Result<T, StoreError>;
+pub(crate) type ReadRow<T> = fn(&RowSource<'_>, &ReadCommand) -> Result<T>;
 
 /// The parts of the store that a read uses.
 pub(crate) struct ReadPath {
@@ -52,7 +52,7 @@ impl ReadPath {
         command: &ReadCommand,
         read: ReadRow<T>,
         may_wait: Option<&BlockingPermit>,
-    ) -> Result<Option<T>, StoreError> {
+    ) -> Result<Option<T>> {
         if may_wait.is_none() && has_many_names(command) {
             return Ok(None);
         }
@@ -80,9 +80,9 @@ impl ReadPath {
         id: &RowId,
         row: &RowPrefix,
         tables: &Tables,
-        read: impl Fn(&RowSource<'_>) -> Result<T, StoreError>,
+        read: impl Fn(&RowSource<'_>) -> Result<T>,
         may_wait: Option<&BlockingPermit>,
-    ) -> Result<Option<T>, StoreError> {
+    ) -> Result<Option<T>> {
         let view = self.view();
         let Some(source) = source_in(&view, tables, row, may_wait) else { return Ok(None) };
         self.row_cache.record_miss();
@@ -107,7 +107,7 @@ impl ReadPath {
         row: &RowPrefix,
         source: &RowSource<'_>,
         rows: &HeldRows<'_>,
-    ) -> Result<Arc<CachedRow>, StoreError> {
+    ) -> Result<Arc<CachedRow>> {
         debug_assert!(self.locks.are_held(rows, &id.key), "the cached row would lack a concurrent write");
         if let Some(cached) = self.row_cache.get(id) {
             return Ok(cached);
@@ -121,13 +121,13 @@ impl ReadPath {
         command: &RangeCommand,
         from: ScanPlace,
         may_wait: &BlockingPermit,
-    ) -> Result<ScanPiece, StoreError> {
+    ) -> Result<ScanPiece> {
         let family = self.families.family(&command.read.cf)?;
         scan(self.stored_rows(&family.tables.load_full(), &self.view(), may_wait), command, from)
     }
 
     /// Reads all stored changes, tombstones included.
-    pub(crate) fn dump(&self, command: &DumpCommand, may_wait: &BlockingPermit) -> Result<Dump, StoreError> {
+    pub(crate) fn dump(&self, command: &DumpCommand, may_wait: &BlockingPermit) -> Result<Dump> {
         let family = self.families.family(&command.cf)?;
         dump(self.stored_rows(&family.tables.load_full(), &self.view(), may_wait), command)
     }
@@ -137,7 +137,7 @@ impl ReadPath {
         &self,
         command: &StoredSliceCommand,
         may_wait: &BlockingPermit,
-    ) -> Result<StoredSlice, StoreError> {
+    ) -> Result<StoredSlice> {
         let family = self.families.family(&command.cf)?;
         let (tables, view) = (family.tables.load_full(), self.view());
         let row = self.prefix_of(&command.key);
@@ -154,7 +154,7 @@ impl ReadPath {
     }
 
     /// Returns all tokens that rows have, sorted.
-    pub(crate) fn tokens(&self, may_wait: &BlockingPermit) -> Result<Vec<Vec<u8>>, StoreError> {
+    pub(crate) fn tokens(&self, may_wait: &BlockingPermit) -> Result<Vec<Vec<u8>>> {
         let families = self.families.now();
         let view = self.view();
         let mut tokens = Vec::new();

@@ -8,7 +8,7 @@ use super::log::{Replayed, RowRecord, replay};
 use super::manifest::{Contents, LogSpan};
 use super::tables::{generation_in, id_in};
 use crate::disk::Disk;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Calls `each` with every row of the log that belongs to the newest generation of its column family, in the order of
 /// writing.
@@ -20,7 +20,7 @@ pub(crate) fn replay_newest(
     directory: &Path,
     contents: &Contents,
     mut each: impl FnMut(RowRecord<'_>),
-) -> Result<Replayed, StoreError> {
+) -> Result<Replayed> {
     let Some(LogSpan { first, last }) = contents.log else { return Ok(Replayed::default()) };
     let newest: HashMap<u32, u32> =
         contents.families.values().map(|record| (record.id, record.generation)).collect();

@@ -32,7 +32,7 @@ use super::packed::PackedEntries;
 use super::value;
 use base::util::KeyHasher;
 use base::util::metrics::ShardedCounter;
-use store::StoreError;
+use store::Result;
 
 /// Rows with more entries than this are not cached.
 const ENTRIES_MAX: usize = 1024;
@@ -214,8 +214,8 @@ impl RowCache {
         &self,
         id: &RowId,
         prefix: &RowPrefix,
-        entries: impl Iterator<Item = Result<(Key, Bytes), StoreError>>,
-    ) -> Result<Arc<CachedRow>, StoreError> {
+        entries: impl Iterator<Item = Result<(Key, Bytes)>>,
+    ) -> Result<Arc<CachedRow>> {
         let mut content = RowContent { entries: PackedEntries::default(), newest: i64::MIN };
         for entry in entries {
             let (key, value) = entry?;

@@ -14,11 +14,11 @@ use base::model::{
 };
 use base::util::limits::REQUEST_CHUNK_BYTES;
 use base::util::meter;
-use store::StoreError;
 use store::collect::{RowTombstones, Shadows, collect_cells, collect_supers};
 use store::gather::{CountedColumns, Gather, KeptColumns};
 use store::limits::CELLS_PER_CHECK;
 use store::order::{Regrouped, group_prefix};
+use store::{Result, StoreError};
 
 /// The comparator by which names are stored, and the one by which the caller's release orders them.
 #[derive(Clone, Copy)]
@@ -39,12 +39,12 @@ pub(crate) fn newest(of: &dyn AbstractType) -> &dyn AbstractType {
     marshal::at(of, NEWEST)
 }
 
-type Cells<'a> = Box<dyn Iterator<Item = Result<Cell, StoreError>> + 'a>;
-type Supers<'a> = Box<dyn Iterator<Item = Result<SuperColumn, StoreError>> + 'a>;
+type Cells<'a> = Box<dyn Iterator<Item = Result<Cell>> + 'a>;
+type Supers<'a> = Box<dyn Iterator<Item = Result<SuperColumn>> + 'a>;
 
 impl RowSource<'_> {
     /// Reads the columns that a command selects.
-    pub(crate) fn read(&self, command: &ReadCommand, read_of: ReadOf) -> Result<RowColumns, StoreError> {
+    pub(crate) fn read(&self, command: &ReadCommand, read_of: ReadOf) -> Result<RowColumns> {
         let mut kept = KeptColumns::default();
         self.gather(command, read_of, &mut kept)?;
         if command.cf.is_super() && command.super_column.is_none() {
@@ -55,18 +55,13 @@ impl RowSource<'_> {
     }
 
     /// Counts the columns that a command selects, without collecting them.
-    pub(crate) fn count(&self, command: &ReadCommand, read_of: ReadOf) -> Result<usize, StoreError> {
+    pub(crate) fn count(&self, command: &ReadCommand, read_of: ReadOf) -> Result<usize> {
         let mut counted = CountedColumns::default();
         self.gather(command, read_of, &mut counted)?;
         Ok(counted.count)
     }
 
-    fn gather(
-        &self,
-        command: &ReadCommand,
-        read_of: ReadOf,
-        gather: &mut impl Gather,
-    ) -> Result<(), StoreError> {
+    fn gather(&self, command: &ReadCommand, read_of: ReadOf, gather: &mut impl Gather) -> Result<()> {
         let (deletion, ranges) = self.row_deletions()?;
         let columns = COLUMNS_LEVEL;
         let names = Names::new(&*command.cf.comparator, command.behaviour.release);
@@ -98,7 +93,7 @@ impl RowSource<'_> {
     }
 
     /// Returns the row's deletion and its range tombstones.
-    pub(crate) fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeTombstone>), StoreError> {
+    pub(crate) fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeTombstone>)> {
         let marker = self.get(ROW_MARKER)?.map(value::decode).transpose()?;
         let Some(Value::Deletion { deletion, has_ranges, .. }) = marker else {
             return Ok((DeletionTime::LIVE, Vec::new()));
@@ -120,15 +115,12 @@ impl RowSource<'_> {
     }
 
     /// Returns the deletion with a key.
-    pub(crate) fn deletion_at(&self, marker: &[u8]) -> Result<DeletionTime, StoreError> {
+    pub(crate) fn deletion_at(&self, marker: &[u8]) -> Result<DeletionTime> {
         self.deletion_and_name_at(marker).map(|(deletion, _)| deletion)
     }
 
     /// Returns the deletion with a key, and the name that it stores.
-    pub(crate) fn deletion_and_name_at(
-        &self,
-        marker: &[u8],
-    ) -> Result<(DeletionTime, Option<Bytes>), StoreError> {
+    pub(crate) fn deletion_and_name_at(&self, marker: &[u8]) -> Result<(DeletionTime, Option<Bytes>)> {
         match self.get(marker)?.map(value::decode).transpose()? {
             Some(Value::Deletion { deletion, name, .. }) => Ok((deletion, name)),
             _ => Ok((DeletionTime::LIVE, None)),
@@ -143,7 +135,7 @@ impl RowSource<'_> {
         command: &ReadCommand,
         read_of: ReadOf,
         gather: &mut impl Gather,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let not_searched =
             shadows.ranges.map(|ranges| ranges.names_not_searched(command, read_of)).unwrap_or_default();
         let rule = RangeTombstoneRule::of_cells(command, read_of, &not_searched);
@@ -177,7 +169,7 @@ impl RowSource<'_> {
         level: &[u8],
         name: &[u8],
         names: Names<'_>,
-    ) -> Result<Option<(Vec<u8>, Cell)>, StoreError> {
+    ) -> Result<Option<(Vec<u8>, Cell)>> {
         match names.view.stored_order() {
             StoredOrder::Exact => {
                 let key = key::cell(level, name, names.stored);
@@ -215,7 +207,7 @@ impl RowSource<'_> {
         columns: &[u8],
         name: &Bytes,
         names: Names<'_>,
-    ) -> Result<Option<Bytes>, StoreError> {
+    ) -> Result<Option<Bytes>> {
         let StoredOrder::WithinPrefix(prefix) = names.view.stored_order() else {
             return Ok(Some(name.clone()));
         };
@@ -260,7 +252,7 @@ impl RowSource<'_> {
         tombstones: RowTombstones<'_>,
         command: &ReadCommand,
         gather: &mut impl Gather,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let columns = COLUMNS_LEVEL;
         match &command.predicate {
             Predicate::Range(range) => {
@@ -343,7 +335,7 @@ pub(crate) fn decode_cell(
     ordered: Bytes,
     value: Bytes,
     comparator: &dyn AbstractType,
-) -> Result<Option<Cell>, StoreError> {
+) -> Result<Option<Cell>> {
     let Value::Cell { timestamp, kind, name, data } = value::decode(value)? else { return Ok(None) };
     let name = match name {
         Some(name) => name,
@@ -353,7 +345,7 @@ pub(crate) fn decode_cell(
 }
 
 /// Returns the column's name from its encoded form in a key.
-pub(crate) fn name_of(ordered: Bytes, comparator: &dyn AbstractType) -> Result<Bytes, StoreError> {
+pub(crate) fn name_of(ordered: Bytes, comparator: &dyn AbstractType) -> Result<Bytes> {
     key::name_of(ordered, comparator).ok_or_else(|| {
         StoreError::Corrupt(format!("a key cannot be decoded as a name of {}", comparator.class_name()))
     })
@@ -366,7 +358,7 @@ fn super_name_of(
     columns_len: usize,
     value: &Bytes,
     comparator: &dyn AbstractType,
-) -> Result<Option<Bytes>, StoreError> {
+) -> Result<Option<Bytes>> {
     let Some(parsed) = SuperEntry::parse(entry.as_slice(), columns_len) else { return Ok(None) };
     if let (None, Value::Deletion { name: Some(name), .. }) = (parsed.cell_at, value::decode(value.clone())?)
     {
@@ -396,7 +388,7 @@ impl<'a> SuperColumns<'a> {
     }
 
     /// Returns the next super column: all entries that have the ordered name of the first.
-    fn gather(&mut self) -> Result<Option<SuperColumn>, StoreError> {
+    fn gather(&mut self) -> Result<Option<SuperColumn>> {
         let Some(first) = self.entries.peek() else { return Ok(None) };
         let ordered = match first {
             Ok((key, _)) => {
@@ -448,7 +440,7 @@ impl<'a> SuperColumns<'a> {
 
     /// Returns the next entry if it belongs to the super column with this ordered name. An entry that cannot be read is
     /// an error, so that a super column is never returned incompletely.
-    fn next_of(&mut self, ordered: &[u8]) -> Result<Option<(SuperEntry, RowKey, Bytes)>, StoreError> {
+    fn next_of(&mut self, ordered: &[u8]) -> Result<Option<(SuperEntry, RowKey, Bytes)>> {
         let columns_len = self.columns_len;
         let mut parsed = None;
         let next = self.entries.next_if(|next| match next {
@@ -466,7 +458,7 @@ impl<'a> SuperColumns<'a> {
 }
 
 impl Iterator for SuperColumns<'_> {
-    type Item = Result<SuperColumn, StoreError>;
+    type Item = Result<SuperColumn>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.gather().transpose()

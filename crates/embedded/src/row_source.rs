@@ -12,7 +12,7 @@ use super::merge::MergedEntries;
 use super::packed::{PackedValue, PackedWalk};
 use super::row_cache::RowView;
 use super::tables::{Snapshot, Tables};
-use store::StoreError;
+use store::Result;
 
 /// Where a row is read from.
 pub(crate) enum RowSource<'a> {
@@ -65,7 +65,7 @@ impl StoredRow<'_> {
         self.memory.iter().find_map(|map| map.get(key, &self.likely))
     }
 
-    fn in_tables(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+    fn in_tables(&self, key: &[u8]) -> Result<Option<Bytes>> {
         self.tables.map_or(Ok(None), |(tables, snapshot)| tables.get(snapshot, &self.row.entry(key)))
     }
 
@@ -100,7 +100,7 @@ impl CachedView<'_> {
 
 impl RowSource<'_> {
     /// Returns the value of one entry.
-    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
         match self {
             RowSource::Stored(row) => match row.in_memory(key) {
                 Some(value) => Ok(value.map(PackedValue::to_bytes)),
@@ -120,11 +120,7 @@ impl RowSource<'_> {
     }
 
     /// Passes the value of one entry to `look`, without a copy if it is in memory.
-    pub(crate) fn look_at<T>(
-        &self,
-        key: &[u8],
-        look: impl FnOnce(&[u8]) -> T,
-    ) -> Result<Option<T>, StoreError> {
+    pub(crate) fn look_at<T>(&self, key: &[u8], look: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
         match self {
             RowSource::Stored(row) => match row.in_memory(key) {
                 Some(value) => Ok(value.map(|value| look(value.as_slice()))),
@@ -153,7 +149,7 @@ pub(crate) enum RowEntries<'a> {
 }
 
 impl Iterator for RowEntries<'_> {
-    type Item = Result<(RowKey, Bytes), StoreError>;
+    type Item = Result<(RowKey, Bytes)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match self {

@@ -10,7 +10,7 @@ use crate::limits::{SCAN_PIECE_BYTES, SCAN_PIECE_ROWS};
 use base::model::{Bounds, RangeCommand, ReadOf, Row};
 use base::partitioner::Partitioner;
 use base::util::meter;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// A range of the ring as keys on the disk: from the first, inclusive, to the second, exclusive. `None`: to the end.
 pub(crate) type RingRange = (Vec<u8>, Option<Vec<u8>>);
@@ -57,11 +57,7 @@ impl<'a> ScannedRows<'a> {
 
 /// Reads a piece of a scan: all remaining rows, or fewer if `SCAN_PIECE_ROWS` rows have been read, or the rows have
 /// `SCAN_PIECE_BYTES`.
-pub(crate) fn scan(
-    stored: ScannedRows<'_>,
-    command: &RangeCommand,
-    from: ScanPlace,
-) -> Result<ScanPiece, StoreError> {
+pub(crate) fn scan(stored: ScannedRows<'_>, command: &RangeCommand, from: ScanPlace) -> Result<ScanPiece> {
     let partitioner = stored.partitioner;
     let mut piece = ScanPiece { rows: Vec::new(), next: None };
     let (mut looked_at, mut bytes) = (0, 0);
@@ -133,7 +129,7 @@ pub(crate) struct RowPrefixes<'a> {
 
 impl RowPrefixes<'_> {
     /// Returns the next row that has entries.
-    pub(crate) fn next_row(&mut self) -> Result<Option<RowPrefix>, StoreError> {
+    pub(crate) fn next_row(&mut self) -> Result<Option<RowPrefix>> {
         loop {
             let ScannedRows { tables, view, .. } = self.stored;
             let in_memory = view.first_row(tables.number, &self.low, self.high.as_deref());
@@ -152,7 +148,7 @@ impl RowPrefixes<'_> {
     }
 
     /// Returns the next row in tables, and remembers it.
-    fn next_in_tables(&mut self) -> Result<Option<RowPrefix>, StoreError> {
+    fn next_in_tables(&mut self) -> Result<Option<RowPrefix>> {
         if let Some(found) = &self.in_tables
             && found.as_ref().is_none_or(|row| row.as_bytes() >= &self.low[..])
         {
@@ -173,7 +169,7 @@ impl RowPrefixes<'_> {
     }
 
     /// Returns whether a row has entries. A memtable may have removals of all its entries in tables.
-    fn has_entries(&self, row: &RowPrefix) -> Result<bool, StoreError> {
+    fn has_entries(&self, row: &RowPrefix) -> Result<bool> {
         let memory = self.stored.view.row(self.stored.tables.number, row.as_bytes());
         // A row that is being created by its first write is empty for a short time.
         if !memory.iter().any(|map| map.is_empty() || map.has_removals()) {

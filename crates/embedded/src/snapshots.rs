@@ -22,7 +22,7 @@ use super::manifest::Contents;
 use super::memtable::{Frozen, Memory, Memtable};
 use base::partitioner::PartitionerRef;
 use base::util::Clock;
-use store::{SnapshotContent, SnapshotPart, StoreError, StoreSnapshot};
+use store::{Result, SnapshotContent, SnapshotPart, StoreError, StoreSnapshot};
 
 /// The rows, column families and metadata records of a store in memory at one time.
 #[derive(Clone)]
@@ -44,7 +44,7 @@ impl SnapshotContent for MemorySnapshot {
 ///
 /// # Errors
 /// `Invalid` if another kind of store took the snapshot.
-pub(crate) fn content(snapshot: &StoreSnapshot) -> Result<&MemorySnapshot, StoreError> {
+pub(crate) fn content(snapshot: &StoreSnapshot) -> Result<&MemorySnapshot> {
     snapshot
         .content()
         .ok_or_else(|| StoreError::Invalid("the snapshot is of another kind of store".to_owned()))
@@ -59,7 +59,7 @@ pub(crate) fn prepare(engine: &Engine) {
 ///
 /// # Errors
 /// `Invalid` for a store on a disk.
-pub(crate) fn take(engine: &Engine) -> Result<MemorySnapshot, StoreError> {
+pub(crate) fn take(engine: &Engine) -> Result<MemorySnapshot> {
     check_in_memory(engine)?;
     prepare(engine);
     let families = engine.families.hold();
@@ -78,7 +78,7 @@ pub(crate) fn take(engine: &Engine) -> Result<MemorySnapshot, StoreError> {
 ///
 /// # Errors
 /// `Invalid` for a store on a disk.
-pub(crate) fn restore(engine: &Engine, snapshot: &MemorySnapshot) -> Result<(), StoreError> {
+pub(crate) fn restore(engine: &Engine, snapshot: &MemorySnapshot) -> Result<()> {
     check_in_memory(engine)?;
     let (active, frozen) = {
         let mut families = engine.families.hold();
@@ -100,7 +100,7 @@ pub(crate) fn open(
     partitioner: PartitionerRef,
     clock: Arc<Clock>,
     snapshot: &MemorySnapshot,
-) -> Result<Engine, StoreError> {
+) -> Result<Engine> {
     let memory = Memory::default();
     memory.replace(snapshot.layers.clone());
     let contents = Contents::clone(&snapshot.contents);
@@ -114,7 +114,7 @@ pub(crate) fn open(
 ///
 /// # Errors
 /// `Invalid` for a store on a disk.
-pub(crate) fn clear(engine: &Engine, records: &[String]) -> Result<(), StoreError> {
+pub(crate) fn clear(engine: &Engine, records: &[String]) -> Result<()> {
     check_in_memory(engine)?;
     let (active, frozen) = {
         let _families = engine.families.hold();
@@ -142,7 +142,7 @@ fn free(active: Arc<Memtable>, frozen: Frozen) {
     drop(freeing);
 }
 
-fn check_in_memory(engine: &Engine) -> Result<(), StoreError> {
+fn check_in_memory(engine: &Engine) -> Result<()> {
     match engine.durable {
         None => Ok(()),
         Some(_) => Err(StoreError::Invalid("only a store in memory has snapshots".to_owned())),

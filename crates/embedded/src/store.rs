@@ -23,8 +23,8 @@ use base::partitioner::PartitionerRef;
 use base::schema::Catalog;
 use base::util::{Clock, meter};
 use store::{
-    BulkStore, Capabilities, Dump, DumpCommand, SnapshotStore, Store, StoreChange, StoreError, StoreFuture,
-    StoreSnapshot, StoreStatus, StoredSlice, StoredSliceCommand,
+    BulkStore, Capabilities, Dump, DumpCommand, Result, SnapshotStore, Store, StoreChange, StoreError,
+    StoreFuture, StoreSnapshot, StoreStatus, StoredSlice, StoredSliceCommand,
 };
 
 /// A store in one data directory, or only in memory.
@@ -45,7 +45,7 @@ impl EmbeddedStore {
         partitioner: PartitionerRef,
         catalog: &Catalog,
         clock: Arc<Clock>,
-    ) -> Result<EmbeddedStore, StoreError> {
+    ) -> Result<EmbeddedStore> {
         EmbeddedStore::open_on(Arc::new(RealDisk), options, partitioner, catalog, clock)
     }
 
@@ -56,7 +56,7 @@ impl EmbeddedStore {
         partitioner: PartitionerRef,
         catalog: &Catalog,
         clock: Arc<Clock>,
-    ) -> Result<EmbeddedStore, StoreError> {
+    ) -> Result<EmbeddedStore> {
         let setup = Setup { options, disk, partitioner, clock };
         Ok(EmbeddedStore::over(Engine::open(setup, catalog)?))
     }
@@ -66,7 +66,7 @@ impl EmbeddedStore {
         partitioner: PartitionerRef,
         catalog: &Catalog,
         clock: Arc<Clock>,
-    ) -> Result<EmbeddedStore, StoreError> {
+    ) -> Result<EmbeddedStore> {
         let engine = Engine::in_memory(partitioner, clock)?;
         let change = StoreChange::to_catalog(Arc::new(catalog.clone()));
         engine.change_schema(&change, &BlockingPermit::on_own_thread())?;
@@ -81,8 +81,8 @@ impl EmbeddedStore {
     async fn waiting_for<T: Send + 'static>(
         &self,
         length: Length,
-        work: impl FnOnce(&Engine, &BlockingPermit) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
+        work: impl FnOnce(&Engine, &BlockingPermit) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let engine = self.engine.clone();
         self.disk_threads.run(length, move |may_wait| work(&engine, may_wait)).await
     }
@@ -94,7 +94,7 @@ impl EmbeddedStore {
         key: Bytes,
         command: ReadCommand,
         read: ReadRow<T>,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T> {
         let before = meter::mark();
         let read_now = |key: &Bytes, command: &ReadCommand| {
             guard_read(|| self.engine.read.read(key, command, read, None))
@@ -133,7 +133,7 @@ impl EmbeddedStore {
     }
 
     /// Reads the rows of a scan in pieces.
-    async fn scan_pieces(&self, command: RangeCommand) -> Result<Vec<Row>, StoreError> {
+    async fn scan_pieces(&self, command: RangeCommand) -> Result<Vec<Row>> {
         let mut command = Arc::new(command);
         let mut found = Vec::new();
         let mut place = ScanPlace::default();
@@ -169,7 +169,7 @@ impl EmbeddedStore {
     ///
     /// # Errors
     /// `Invalid` for a store on a disk.
-    pub fn snapshot(&self) -> Result<StoreSnapshot, StoreError> {
+    pub fn snapshot(&self) -> Result<StoreSnapshot> {
         snapshots::take(&self.engine).map(StoreSnapshot::new)
     }
 
@@ -177,12 +177,12 @@ impl EmbeddedStore {
     ///
     /// # Errors
     /// `Invalid` for a store on a disk.
-    pub fn restore(&self, snapshot: &StoreSnapshot) -> Result<(), StoreError> {
+    pub fn restore(&self, snapshot: &StoreSnapshot) -> Result<()> {
         snapshots::restore(&self.engine, snapshots::content(snapshot)?)
     }
 
     /// Returns the node's token as text. The first call stores its argument, later calls return the stored token.
-    pub fn token_or_new(&self, token: &str) -> Result<String, StoreError> {
+    pub fn token_or_new(&self, token: &str) -> Result<String> {
         let manifest = &self.engine.manifest;
         if let Some(stored) = &manifest.contents().token {
             return Ok(stored.clone());
@@ -192,22 +192,22 @@ impl EmbeddedStore {
     }
 
     /// Sweeps due deletions now. Returns how many there were. For tests.
-    pub fn sweep(&self) -> Result<usize, StoreError> {
+    pub fn sweep(&self) -> Result<usize> {
         self.engine.sweep(&BlockingPermit::on_own_thread())
     }
 
     /// Flushes the memtable and merges all tables, which drops old tombstones. For tests and operators.
-    pub fn compact(&self) -> Result<(), StoreError> {
+    pub fn compact(&self) -> Result<()> {
         self.engine.compact(&BlockingPermit::on_own_thread())
     }
 
     /// Flushes the memtable. For tests.
-    pub fn flush(&self) -> Result<(), StoreError> {
+    pub fn flush(&self) -> Result<()> {
         self.engine.flush(&BlockingPermit::on_own_thread())
     }
 
     /// Applies mutations of different rows, on this thread or on one that may wait for the disk.
-    async fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<(), StoreError> {
+    async fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<()> {
         self.wait_for_room().await?;
         // A bulk load looks into tables. A client's write mostly does not.
         let is_long = is_long_write(&mutations) || self.engine.write.ahead.is_loading();
@@ -234,7 +234,7 @@ impl EmbeddedStore {
 
     /// Delays a write while flushes and compactions do not keep up, and waits while the memtable is full. Fails if the
     /// memtable cannot be flushed.
-    async fn wait_for_room(&self) -> Result<(), StoreError> {
+    async fn wait_for_room(&self) -> Result<()> {
         let ahead = &self.engine.write.ahead;
         if let Some(delay) = ahead.throttle.delay(ahead.fill()) {
             tokio::time::sleep(delay).await;
@@ -394,7 +394,7 @@ impl Store for EmbeddedStore {
 }
 
 impl BulkStore for EmbeddedStore {
-    fn begin_load(&self) -> Result<(), StoreError> {
+    fn begin_load(&self) -> Result<()> {
         self.engine.begin_load()
     }
 
@@ -412,24 +412,20 @@ impl SnapshotStore for EmbeddedStore {
         snapshots::prepare(&self.engine);
     }
 
-    fn take_snapshot(&self) -> Result<StoreSnapshot, StoreError> {
+    fn take_snapshot(&self) -> Result<StoreSnapshot> {
         self.snapshot()
     }
 
-    fn restore_snapshot(&self, snapshot: &StoreSnapshot) -> Result<(), StoreError> {
+    fn restore_snapshot(&self, snapshot: &StoreSnapshot) -> Result<()> {
         self.restore(snapshot)
     }
 
-    fn open_further(
-        &self,
-        snapshot: &StoreSnapshot,
-        clock: Arc<Clock>,
-    ) -> Result<Arc<dyn Store>, StoreError> {
+    fn open_further(&self, snapshot: &StoreSnapshot, clock: Arc<Clock>) -> Result<Arc<dyn Store>> {
         let partitioner = self.engine.read.partitioner.clone();
         Ok(Arc::new(EmbeddedStore::over(snapshots::open(partitioner, clock, snapshots::content(snapshot)?)?)))
     }
 
-    fn clear_rows(&self, records: &[String]) -> Result<(), StoreError> {
+    fn clear_rows(&self, records: &[String]) -> Result<()> {
         snapshots::clear(&self.engine, records)
     }
 }

@@ -23,7 +23,7 @@ use base::util::meter;
 use store::collect::Shadows;
 use store::dump::{is_dropped, sort_ranges};
 use store::limits::CELLS_PER_CHECK;
-use store::{StoreError, StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSuper};
+use store::{Result, StoreError, StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSuper};
 
 /// Entries that one call passes at most for each that it returns. Cells of dropped columns are passed.
 const PASSED_PER_COLUMN: usize = 100;
@@ -46,7 +46,7 @@ impl Left {
     }
 
     /// Takes the bytes of a cell, and charges them to the request.
-    fn take(&mut self, cell: &Cell) -> Result<(), StoreError> {
+    fn take(&mut self, cell: &Cell) -> Result<()> {
         self.bytes = self.bytes.saturating_sub(cell.name.len() + cell.value.len());
         Ok(meter::charge(cell.memory())?)
     }
@@ -54,7 +54,7 @@ impl Left {
 
 impl RowSource<'_> {
     /// Reads a slice with tombstones and hidden cells.
-    pub(crate) fn stored_slice(&self, command: &StoredSliceCommand) -> Result<StoredSlice, StoreError> {
+    pub(crate) fn stored_slice(&self, command: &StoredSliceCommand) -> Result<StoredSlice> {
         let (deletion, ranges) = self.row_deletions()?;
         // They are sorted in a copy.
         ranges.iter().try_for_each(|range| meter::charge(range.memory()))?;
@@ -105,7 +105,7 @@ impl RowSource<'_> {
         shadows: Shadows<'_>,
         command: &StoredSliceCommand,
         left: &mut Left,
-    ) -> Result<(StoredColumns, Option<Bytes>), StoreError> {
+    ) -> Result<(StoredColumns, Option<Bytes>)> {
         let (low, high) = bounds_of_cells(level, names, &command.range);
         let mut cells = Vec::new();
         for (at, entry) in self.entries(&low, &high, command.range.reversed).enumerate() {
@@ -137,7 +137,7 @@ impl RowSource<'_> {
         ranges: &[RangeTombstone],
         command: &StoredSliceCommand,
         left: &mut Left,
-    ) -> Result<(StoredColumns, Option<Bytes>), StoreError> {
+    ) -> Result<(StoredColumns, Option<Bytes>)> {
         let (mut low, mut high) = bounds_of_supers(names, &command.range);
         let mut supers = Vec::new();
         loop {
@@ -183,11 +183,7 @@ impl RowSource<'_> {
     }
 
     /// Returns the name, the deletion and the prefix of the super column that an entry belongs to.
-    fn super_of(
-        &self,
-        entry: &[u8],
-        names: Names<'_>,
-    ) -> Result<(Bytes, DeletionTime, SuperPrefix), StoreError> {
+    fn super_of(&self, entry: &[u8], names: Names<'_>) -> Result<(Bytes, DeletionTime, SuperPrefix)> {
         let damaged = || StoreError::Corrupt("an entry of a super row cannot be read".to_owned());
         let parsed = SuperEntry::parse(entry, COLUMNS_LEVEL.len()).ok_or_else(damaged)?;
         let tag_at = parsed.cell_at.unwrap_or(entry.len()).saturating_sub(1);

@@ -25,7 +25,7 @@ use super::write_batch::{Cached, WriteBatch};
 use super::write_path::WritePath;
 use base::model::DeletionTime;
 use base::schema::CfDef;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Entries removed in one batch, while the row is locked.
 const SWEEP_BATCH: usize = 1000;
@@ -40,7 +40,7 @@ pub(crate) struct Sweeper {
 
 impl Sweeper {
     /// Processes deletions that are due. Returns how many there were.
-    pub(crate) fn sweep(&self, may_wait: &BlockingPermit) -> Result<usize, StoreError> {
+    pub(crate) fn sweep(&self, may_wait: &BlockingPermit) -> Result<usize> {
         let now_s = i64::from(self.write.clock.now_s());
         let due = self.write.queue.due(&self.write.read.view(), may_wait, now_s, DUE_BATCH)?;
         for deletion in &due {
@@ -49,7 +49,7 @@ impl Sweeper {
         Ok(due.len())
     }
 
-    fn sweep_one(&self, queued: &QueuedDeletion, may_wait: &BlockingPermit) -> Result<(), StoreError> {
+    fn sweep_one(&self, queued: &QueuedDeletion, may_wait: &BlockingPermit) -> Result<()> {
         let read = &self.write.read;
         let Some(family) = read.families.now().by_id(queued.family).cloned() else {
             return self.sweep_undefined(queued);
@@ -92,7 +92,7 @@ impl Sweeper {
         gc_before_s: i64,
         gc_grace_s: i32,
         rows: &HeldRows<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         assert!(swept.shadowed.len() <= SWEEP_BATCH, "a full batch would be taken for the last one");
         let kept = swept.made_at_s.map(i64::from).filter(|made_at_s| *made_at_s > gc_before_s);
         let mut changes = swept.shadowed;
@@ -116,7 +116,7 @@ impl Sweeper {
     /// Processes a deletion whose column family is not defined. If it was dropped, the deletion is removed from the
     /// queue, since its data is gone. Otherwise the column family may be defined again, so the deletion is due again
     /// after a day.
-    fn sweep_undefined(&self, queued: &QueuedDeletion) -> Result<(), StoreError> {
+    fn sweep_undefined(&self, queued: &QueuedDeletion) -> Result<()> {
         let contents = self.manifest.contents();
         let is_dropped = contents.family_of_id(queued.family).is_some_and(|(_, record)| record.is_dropped);
         let mut batch = WriteBatch::default();
@@ -149,7 +149,7 @@ fn removals(keys: Vec<Vec<u8>>) -> ChangeList {
 }
 
 /// Returns the changes for the deletion of a row or super column.
-fn sweep_deletion(source: &RowSource<'_>, marker: &Bytes) -> Result<SweepAction, StoreError> {
+fn sweep_deletion(source: &RowSource<'_>, marker: &Bytes) -> Result<SweepAction> {
     let (deletion, kept_name) = source.deletion_and_name_at(marker)?;
     let shadowed = find_shadowed(source, marker, deletion)?;
     let mut at_last = ChangeList::default();
@@ -168,12 +168,7 @@ fn sweep_deletion(source: &RowSource<'_>, marker: &Bytes) -> Result<SweepAction,
 
 /// Returns the changes for a range tombstone. After gc_grace, first the shadowed cells and then the tombstone are
 /// removed. Until then nothing is removed.
-fn sweep_range(
-    source: &RowSource<'_>,
-    cf: &CfDef,
-    marker: &Bytes,
-    gc_before_s: i64,
-) -> Result<SweepAction, StoreError> {
+fn sweep_range(source: &RowSource<'_>, cf: &CfDef, marker: &Bytes, gc_before_s: i64) -> Result<SweepAction> {
     let (deletion, ranges) = source.row_deletions()?;
     let Some(range) = ranges.iter().find(|range| key::range(range)[..] == marker[..]) else {
         return Ok(SweepAction::default());
@@ -201,11 +196,7 @@ struct ShadowedData {
 }
 
 /// Finds the cells that a deletion shadows.
-fn find_shadowed(
-    source: &RowSource<'_>,
-    marker: &[u8],
-    deletion: DeletionTime,
-) -> Result<ShadowedData, StoreError> {
+fn find_shadowed(source: &RowSource<'_>, marker: &[u8], deletion: DeletionTime) -> Result<ShadowedData> {
     // The key of a deletion ends in the tag 00. The entries that it can shadow have 01 there.
     let mut low = marker.to_vec();
     if let Some(tag) = low.last_mut() {

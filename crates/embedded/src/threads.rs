@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::health::Health;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// A thread that runs its work when it is woken, and periodically.
 pub(crate) struct Worker {
@@ -30,7 +30,7 @@ impl Worker {
         name: &'static str,
         health: Arc<Health>,
         mut work: impl FnMut() -> NextRun + Send + 'static,
-    ) -> Result<Worker, StoreError> {
+    ) -> Result<Worker> {
         let handle = std::thread::Builder::new()
             .name(name.to_owned())
             .spawn(move || {

@@ -21,7 +21,7 @@ use byteorder::{BigEndian, ByteOrder};
 use bytes::{Buf, Bytes};
 
 use base::model::{Cell, CellKind, DeletionTime, RangeTombstone};
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// The format in byte 0.
 const FORMAT: u8 = 1;
@@ -177,7 +177,7 @@ pub(crate) fn loses_to_later_than(value: &[u8]) -> i64 {
 }
 
 /// Decodes a value. The parts of the result share its memory.
-pub(crate) fn decode(mut value: Bytes) -> Result<Value, StoreError> {
+pub(crate) fn decode(mut value: Bytes) -> Result<Value> {
     match read(&value) {
         Some((Value::Cell { timestamp, kind, name, .. }, Some(data_at))) => {
             value.advance(data_at.min(value.len()));
@@ -193,7 +193,7 @@ pub(crate) fn decode(mut value: Bytes) -> Result<Value, StoreError> {
 }
 
 /// Decodes a value from a slice of a larger buffer, which is copied.
-pub(crate) fn decode_slice(value: &[u8]) -> Result<Value, StoreError> {
+pub(crate) fn decode_slice(value: &[u8]) -> Result<Value> {
     decode(Bytes::copy_from_slice(value))
 }
 

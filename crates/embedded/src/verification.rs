@@ -27,7 +27,7 @@ use super::tables::{ListedTable, TreeName, TreeVersion, check_table, key_range_o
 use crate::disk::Disk;
 use base::partitioner;
 use base::partitioner::PartitionerRef;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Bytes of a key that are shown.
 const SHOWN_BYTES: usize = 100;
@@ -62,7 +62,7 @@ pub fn verify(
     directory: &Path,
     bytes_per_s: Option<u64>,
     progress: Progress<'_>,
-) -> Result<Verified, StoreError> {
+) -> Result<Verified> {
     format::read(disk, directory)?;
     let contents = match Manifest::read(disk, directory) {
         Ok(contents) => contents,
@@ -140,7 +140,7 @@ impl DirectoryVerification<'_> {
         name: &TreeName,
         table: &ListedTable,
         verified: &mut HashSet<ListedTable>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         if !verified.contains(table) {
             let read = check_table(name, table, |bytes| {
                 self.found.table_bytes += bytes;

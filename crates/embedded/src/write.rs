@@ -30,7 +30,7 @@ use base::model::{
     SuperColumn,
 };
 use base::schema::CfDef;
-use store::StoreError;
+use store::Result;
 use store::collect::Shadows;
 use store::resolve::{ResolvedRow, cell_to_store, resolve};
 
@@ -65,7 +65,7 @@ pub(crate) fn look_up<'a>(
     mutations: &[Mutation],
     behaviour: &Behaviour,
     _: &HeldRows<'_>,
-) -> Result<RowLookup<'a>, StoreError> {
+) -> Result<RowLookup<'a>> {
     let mut look_up = RowLookup { found: SmallVec::new(), view: None };
     for mutation in mutations {
         for change in mutation.families.iter().filter(|change| !change.changes.is_empty()) {
@@ -123,12 +123,7 @@ struct ExistingCell {
 
 impl RowWriter<'_, '_> {
     /// Adds the changes of a mutation to one column family. A row of a column family must not be added twice.
-    pub(crate) fn add(
-        &mut self,
-        key: &Bytes,
-        change: CfMutation,
-        found: RowLocation<'_>,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn add(&mut self, key: &Bytes, change: CfMutation, found: RowLocation<'_>) -> Result<()> {
         let cf = change.cf.clone();
         let read = &*self.path.read;
         let RowLocation { family, tables, id, cached: in_cache, must_wait } = found;
@@ -210,7 +205,7 @@ struct RowChanges<'a> {
 
 impl RowChanges<'_> {
     /// Adds all changes of a mutation to the row.
-    fn add_all(&mut self, resolved: ResolvedRow) -> Result<(), StoreError> {
+    fn add_all(&mut self, resolved: ResolvedRow) -> Result<()> {
         // Deletions are only looked up for counters: an addition must not continue from a deleted total.
         let counts = resolved.counts();
         if let Some(deletion) = resolved.deletion {
@@ -232,7 +227,7 @@ impl RowChanges<'_> {
     }
 
     /// Returns the row's deletion and range tombstones, with the changes so far.
-    fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeTombstone>), StoreError> {
+    fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeTombstone>)> {
         let (stored, mut ranges) = self.source.row_deletions()?;
         let mut deletion = stored;
         for (key, value) in self.changes.iter() {
@@ -249,7 +244,7 @@ impl RowChanges<'_> {
     }
 
     /// Returns the deletion of a super column, with the changes so far.
-    fn deletion(&self, marker: &[u8]) -> Result<DeletionTime, StoreError> {
+    fn deletion(&self, marker: &[u8]) -> Result<DeletionTime> {
         match self.changes.get(marker) {
             Some(Some(value)) => match value::decode_slice(value)? {
                 Value::Deletion { deletion, .. } => Ok(deletion),
@@ -260,7 +255,7 @@ impl RowChanges<'_> {
     }
 
     /// Adds range tombstones, and sets the flag in the row's deletion that there are some.
-    fn add_ranges(&mut self, ranges: &[RangeTombstone]) -> Result<(), StoreError> {
+    fn add_ranges(&mut self, ranges: &[RangeTombstone]) -> Result<()> {
         // Several tombstones may have the same range.
         let mut by_key: BTreeMap<Vec<u8>, RangeTombstone> = BTreeMap::new();
         for range in ranges {
@@ -295,7 +290,7 @@ impl RowChanges<'_> {
         names: Names<'_>,
         outer: DeletionTime,
         ranges: &[RangeTombstone],
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let Some(subcomparator) = self.cf.subcomparator() else { return Ok(()) };
         let subnames = Names::new(&**subcomparator, self.behaviour.release);
         let name = self.source.stored_super_name(COLUMNS_LEVEL, &change.name, names)?.unwrap_or(change.name);
@@ -324,7 +319,7 @@ impl RowChanges<'_> {
 
     /// Returns whether a super column has columns but no deletion entry: then its name is the one that is restored from
     /// its key.
-    fn is_named_by_key(&self, holder: &SuperPrefix) -> Result<bool, StoreError> {
+    fn is_named_by_key(&self, holder: &SuperPrefix) -> Result<bool> {
         if self.source.get(&holder.marker())?.is_some() {
             return Ok(false);
         }
@@ -332,13 +327,7 @@ impl RowChanges<'_> {
         first.transpose().map(|first| first.is_some())
     }
 
-    fn add_cell(
-        &mut self,
-        level: &[u8],
-        cell: Cell,
-        names: Names<'_>,
-        shadows: Shadows<'_>,
-    ) -> Result<(), StoreError> {
+    fn add_cell(&mut self, level: &[u8], cell: Cell, names: Names<'_>, shadows: Shadows<'_>) -> Result<()> {
         let mut key = std::mem::take(&mut self.key);
         key::write_cell(level, &cell.name, names.stored, &mut key);
         let added = self.add_cell_at(&key, level, cell, names, shadows);
@@ -353,7 +342,7 @@ impl RowChanges<'_> {
         cell: Cell,
         names: Names<'_>,
         shadows: Shadows<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let old = self.stored_cell(level, key, &cell, names)?;
         let (old_key, old) = old.map_or((None, None), |old| (old.key, Some(old.cell)));
         let Some(cell) = cell_to_store(old, cell, self.behaviour, shadows) else { return Ok(()) };
@@ -373,7 +362,7 @@ impl RowChanges<'_> {
         key: &[u8],
         cell: &Cell,
         names: Names<'_>,
-    ) -> Result<Option<ExistingCell>, StoreError> {
+    ) -> Result<Option<ExistingCell>> {
         let existing = if names.view.stored_order() == StoredOrder::Exact {
             if cell.kind != CellKind::Increment {
                 if cell.kind != CellKind::Counter && self.source.loses_to(cell.timestamp) {
@@ -411,7 +400,7 @@ impl RowChanges<'_> {
         marker: Vec<u8>,
         deletion: DeletionTime,
         kept_name: Option<&[u8]>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let (old, old_name, has_ranges) = match self.source.get(&marker)?.map(value::decode).transpose()? {
             Some(Value::Deletion { deletion, name, has_ranges }) => (Some(deletion), name, has_ranges),
             _ => (None, None, false),

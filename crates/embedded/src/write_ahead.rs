@@ -19,7 +19,7 @@ use super::health::Health;
 use super::log::{CommitLog, SealedRecord, Segment};
 use super::memtable::Memory;
 use super::throttle::Throttle;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Length of the log at which the memtable is flushed even if it is small, as a multiple of `memtable_bytes`. This
 /// limits how much is replayed after a crash.
@@ -81,7 +81,7 @@ impl WriteAhead {
     ///
     /// # Errors
     /// Neither log nor memtable has changed.
-    pub(crate) fn append(&self, record: &SealedRecord) -> Result<(), StoreError> {
+    pub(crate) fn append(&self, record: &SealedRecord) -> Result<()> {
         let _writing = self.gate.read();
         self.health.check()?;
         if let Some(log) = self.log.as_ref().filter(|_| !self.is_loading()) {
@@ -117,7 +117,7 @@ impl WriteAhead {
     }
 
     /// Waits until all writes so far are on the disk. After a failure, writes are refused until a restart.
-    pub(crate) fn sync(&self) -> Result<(), StoreError> {
+    pub(crate) fn sync(&self) -> Result<()> {
         self.health.check_failure()?;
         let Some(log) = &self.log else { return Ok(()) };
         log.sync().map_err(|error| {
@@ -129,7 +129,7 @@ impl WriteAhead {
 
     /// Records the result of a flush, and wakes the writers that wait for it. Waiting writers are refused while flushes
     /// fail.
-    pub(crate) fn set_flushed(&self, outcome: &Result<(), StoreError>) {
+    pub(crate) fn set_flushed(&self, outcome: &Result<()>) {
         *self.flush_error.lock() = outcome.as_ref().err().cloned();
         self.has_flushed.notify_waiters();
     }
@@ -184,14 +184,14 @@ impl WriteAhead {
     }
 
     /// Creates the next segment. `None` in a store in memory.
-    pub(crate) fn prepare_next(&self) -> Result<Option<Segment>, StoreError> {
+    pub(crate) fn prepare_next(&self) -> Result<Option<Segment>> {
         self.log.as_ref().map(CommitLog::prepare_next).transpose()
     }
 
     /// Freezes the active memtable and switches the log to the next segment. No memtable may be frozen yet.
     ///
     /// Returns the full segment. The caller drops it, which cuts its file, after this method has released the writers.
-    pub(crate) fn freeze(&self, next: Segment) -> Result<Option<Segment>, StoreError> {
+    pub(crate) fn freeze(&self, next: Segment) -> Result<Option<Segment>> {
         let _no_writes = self.gate.write();
         assert!(
             self.log.is_none() || self.memory.frozen().is_empty(),

@@ -41,7 +41,7 @@ use super::write_batch::{Cached, WriteBatch};
 use base::compat::Behaviour;
 use base::model::Mutation;
 use base::util::Clock;
-use store::StoreError;
+use store::Result;
 
 /// The parts of the store that a write uses.
 pub(crate) struct WritePath {
@@ -70,7 +70,7 @@ impl WritePath {
         mutations: Vec<Mutation>,
         behaviour: &'static Behaviour,
         may_wait: Option<&BlockingPermit>,
-    ) -> Result<WriteOutcome, StoreError> {
+    ) -> Result<WriteOutcome> {
         self.ahead.health.check()?;
         let rows = match &mutations[..] {
             [mutation] => self.read.locks.lock_one(&mutation.key),
@@ -118,7 +118,7 @@ impl WritePath {
 
     /// Appends a batch to the log, and makes its changes visible in the memtable and the row cache. Does nothing if it
     /// is empty. Its rows are locked.
-    pub(crate) fn commit(&self, batch: WriteBatch, rows: &HeldRows<'_>) -> Result<(), StoreError> {
+    pub(crate) fn commit(&self, batch: WriteBatch, rows: &HeldRows<'_>) -> Result<()> {
         if batch.record.is_empty() {
             return Ok(());
         }
@@ -156,7 +156,7 @@ impl WritePath {
     }
 
     /// Fails if the disk has too little space for a write of this size.
-    pub(crate) fn check_room(&self, bytes: u64) -> Result<(), StoreError> {
+    pub(crate) fn check_room(&self, bytes: u64) -> Result<()> {
         match &self.guard {
             Some(guard) => guard.check(self.clock.now_ms(), bytes, || self.ahead.bytes_in_memory()),
             None => Ok(()),

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{RemoteCql, Store, StoreError, StoreFuture};
+use crate::Result;
 use crate::snapshot::StoreSnapshot;
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
@@ -156,7 +157,7 @@ pub trait SharedSchemaStore: Send + Sync {
 /// A store that can take many writes without making each durable. During a load nothing else may write.
 pub trait BulkStore: Send + Sync {
     /// Begins a load: [`Store::apply`] returns before the writes are durable.
-    fn begin_load(&self) -> Result<(), StoreError>;
+    fn begin_load(&self) -> Result<()>;
 
     /// Makes all writes so far durable. Writes since the last checkpoint are lost if the process is killed.
     fn checkpoint_load(&self) -> StoreFuture<'_, ()>;
@@ -172,25 +173,24 @@ pub trait SnapshotStore: Send + Sync {
     fn prepare_snapshot(&self);
 
     /// Takes a snapshot: rows, column families and metadata records. Nothing is copied.
-    fn take_snapshot(&self) -> Result<StoreSnapshot, StoreError>;
+    fn take_snapshot(&self) -> Result<StoreSnapshot>;
 
     /// Returns to a snapshot.
-    fn restore_snapshot(&self, snapshot: &StoreSnapshot) -> Result<(), StoreError>;
+    fn restore_snapshot(&self, snapshot: &StoreSnapshot) -> Result<()>;
 
     /// Opens a further store in memory in the state of a snapshot. It shares the snapshot's rows; whatever is written or
     /// defined later in one of the stores is not in the other.
-    fn open_further(&self, snapshot: &StoreSnapshot, clock: Arc<Clock>)
-    -> Result<Arc<dyn Store>, StoreError>;
+    fn open_further(&self, snapshot: &StoreSnapshot, clock: Arc<Clock>) -> Result<Arc<dyn Store>>;
 
     /// Removes the rows of all column families, and these metadata records.
-    fn clear_rows(&self, records: &[String]) -> Result<(), StoreError>;
+    fn clear_rows(&self, records: &[String]) -> Result<()>;
 }
 
 /// Checks the size, in bytes, of the part of a result that has been read, and returns it.
 ///
 /// # Errors
 /// `Invalid` if the result is larger than `RESULT_BYTES_MAX`.
-pub fn within_limit(bytes: usize) -> Result<usize, StoreError> {
+pub fn within_limit(bytes: usize) -> Result<usize> {
     if bytes > RESULT_BYTES_MAX {
         return Err(StoreError::Invalid(format!(
             "the answer has more than {RESULT_BYTES_MAX} bytes: ask for fewer columns or rows at a time"

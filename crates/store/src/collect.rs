@@ -4,8 +4,8 @@
 //! 0.6 a super column without a tombstone of its own counts even if it has no live cells, and one that was deleted and
 //! written again does not count. A cell with the smallest possible timestamp counts but is never returned.
 
-use super::StoreError;
 use super::gather::{Gather, check};
+use crate::Result;
 use crate::limits::CELLS_PER_CHECK;
 use base::compat::Behaviour;
 use base::compat::rules::SuperCount;
@@ -88,12 +88,12 @@ impl<'a> Shadows<'a> {
 /// Iterates over cells in the order of the slice, and gathers those that the read returns, until `count` have been
 /// counted.
 pub fn collect_cells(
-    cells: impl Iterator<Item = Result<Cell, StoreError>>,
+    cells: impl Iterator<Item = Result<Cell>>,
     shadows: Shadows<'_>,
     count: usize,
     command: &ReadCommand,
     gather: &mut impl Gather,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let mut counted = 0;
     if count == 0 {
         return Ok(());
@@ -132,12 +132,12 @@ pub struct RowTombstones<'a> {
 /// Iterates over super columns in the order of the slice, and gathers those that the read returns, until `count` have
 /// been counted.
 pub fn collect_supers(
-    supers: impl Iterator<Item = Result<SuperColumn, StoreError>>,
+    supers: impl Iterator<Item = Result<SuperColumn>>,
     tombstones: RowTombstones<'_>,
     count: usize,
     command: &ReadCommand,
     gather: &mut impl Gather,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let mut counted = 0;
     if count == 0 {
         return Ok(());

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use super::{StoreError, StoreFuture};
+use super::StoreFuture;
+use crate::Result;
 use base::model::{Predicate, ReadCommand, RowColumns};
 use base::util::meter;
 
@@ -13,7 +14,7 @@ const PAGE: usize = 2_000;
 pub(super) async fn count_in_pages<'a>(
     read: impl Fn(ReadCommand) -> StoreFuture<'a, RowColumns>,
     mut command: ReadCommand,
-) -> Result<usize, StoreError> {
+) -> Result<usize> {
     let Predicate::Range(range) = &command.predicate else { return Ok(read(command).await?.len()) };
     let limit = range.count;
     let mut counted = 0;

@@ -5,6 +5,9 @@ use std::path::Path;
 
 use base::util::meter::MeterError;
 
+/// The result of an operation of this crate; another kind of error can be named.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
 /// An error of a store, by what can be done about it.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {

@@ -29,7 +29,7 @@ pub use capabilities::{
 };
 pub use collect::TOMBSTONES_READ;
 pub use dump::{Dump, DumpCommand, RowPiece, is_dropped, sort_ranges, weight};
-pub use error::StoreError;
+pub use error::{Result, StoreError};
 pub use future::StoreFuture;
 pub use recording::{ReadCell, RecordingLimits, RecordingStore, StoreRequest};
 pub use remote_cql::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows};

@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 
-use super::StoreError;
+use crate::Result;
 use base::marshal::AbstractType;
 use base::model::{Cell, SliceRange, SuperColumn};
 
@@ -36,7 +36,7 @@ pub fn within(name: &[u8], range: &SliceRange, comparator: &dyn AbstractType) ->
 }
 
 /// Sorts columns that come in stored order, or its reverse, group by group.
-pub struct Regrouped<'a, T, I: Iterator<Item = Result<T, StoreError>>> {
+pub struct Regrouped<'a, T, I: Iterator<Item = Result<T>>> {
     source: std::iter::Peekable<I>,
     comparator: &'a dyn AbstractType,
     /// The type whose `ordered` bytes define the groups.
@@ -47,7 +47,7 @@ pub struct Regrouped<'a, T, I: Iterator<Item = Result<T, StoreError>>> {
     group: Vec<T>,
 }
 
-impl<'a, T: Named, I: Iterator<Item = Result<T, StoreError>>> Regrouped<'a, T, I> {
+impl<'a, T: Named, I: Iterator<Item = Result<T>>> Regrouped<'a, T, I> {
     /// Creates the iterator over a source that is sorted within groups only.
     pub fn new(
         source: I,
@@ -59,14 +59,14 @@ impl<'a, T: Named, I: Iterator<Item = Result<T, StoreError>>> Regrouped<'a, T, I
         Regrouped { source: source.peekable(), comparator, stored, prefix, range, group: Vec::new() }
     }
 
-    fn load_group(&mut self) -> Result<(), StoreError> {
+    fn load_group(&mut self) -> Result<()> {
         debug_assert!(self.group.is_empty(), "the rest of a group would come behind the next one");
         let Some(first) = self.source.next() else { return Ok(()) };
         let first = first?;
         let group = group_prefix(self.stored, self.prefix, first.name());
         self.group.push(first);
         let (comparator, range, stored, prefix) = (self.comparator, self.range, self.stored, self.prefix);
-        let is_inside = |next: &Result<T, StoreError>| {
+        let is_inside = |next: &Result<T>| {
             next.as_ref().map_or(true, |next| group_prefix(stored, prefix, next.name()) == group)
         };
         while let Some(next) = self.source.next_if(is_inside) {
@@ -81,8 +81,8 @@ impl<'a, T: Named, I: Iterator<Item = Result<T, StoreError>>> Regrouped<'a, T, I
     }
 }
 
-impl<T: Named, I: Iterator<Item = Result<T, StoreError>>> Iterator for Regrouped<'_, T, I> {
-    type Item = Result<T, StoreError>;
+impl<T: Named, I: Iterator<Item = Result<T>>> Iterator for Regrouped<'_, T, I> {
+    type Item = Result<T>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.group.is_empty() {

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::finding::Findings;
 use super::{configuration, directory, machine, server};
+use crate::cli::Result;
 use base::marshal::Types;
 use base::util::output::print_line;
 use config::{Config, path_suggestion};
@@ -39,7 +40,7 @@ enum DoctorSubject<'a> {
 }
 
 /// Prints findings. Fails with their number if there are problems.
-pub(crate) fn doctor(args: &DoctorArgs, types: &Types) -> Result<(), String> {
+pub(crate) fn doctor(args: &DoctorArgs, types: &Types) -> Result<()> {
     let mut findings = Findings::default();
     match subject_of(args)? {
         DoctorSubject::Configuration(file) => {
@@ -65,7 +66,7 @@ pub(crate) fn doctor(args: &DoctorArgs, types: &Types) -> Result<(), String> {
     Ok(())
 }
 
-fn subject_of(args: &DoctorArgs) -> Result<DoctorSubject<'_>, String> {
+fn subject_of(args: &DoctorArgs) -> Result<DoctorSubject<'_>> {
     let Some(text) = &args.subject else { return Ok(DoctorSubject::Configuration(args.config.as_deref())) };
     let path = Path::new(text);
     let subject = if path.is_dir() {

@@ -1,5 +1,6 @@
 //! Finds out which protocol a port speaks, by the answers to the first message of each.
 
+use crate::cli::Result;
 use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
@@ -41,7 +42,7 @@ pub(super) enum SpokenProtocol {
 ///
 /// # Errors
 /// Why no address of the name can be reached.
-pub(super) fn connect(address: &str) -> Result<(TcpStream, Duration), String> {
+pub(super) fn connect(address: &str) -> Result<(TcpStream, Duration)> {
     let addresses =
         address.to_socket_addrs().map_err(|error| format!("the name cannot be resolved: {error}"))?;
     let mut why = "the name has no address".to_owned();

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use super::finding::Findings;
 use super::probe::{self, SpokenProtocol};
+use crate::cli::Result;
 use crate::cli::data;
 use crate::cli::http_port::is_loopback;
 use base::compat::features::api_version;
@@ -22,7 +23,7 @@ const SHOWN_CHARS_MAX: usize = 200;
 ///
 /// # Errors
 /// If this process cannot run the client.
-pub(super) fn check(address: &str, findings: &mut Findings) -> Result<(), String> {
+pub(super) fn check(address: &str, findings: &mut Findings) -> Result<()> {
     match probe::connect(address) {
         Ok((_, took)) => findings.fine(format!("{address} accepts connections, within {took:.1?}")),
         Err(why) => {
@@ -70,7 +71,7 @@ fn check_health(status: u16, findings: &mut Findings) {
     }
 }
 
-fn check_thrift(address: &str, transport: Transport, findings: &mut Findings) -> Result<(), String> {
+fn check_thrift(address: &str, transport: Transport, findings: &mut Findings) -> Result<()> {
     let framing = if transport == Transport::Framed { "framed" } else { "unframed" };
     findings.fine(format!("it speaks Thrift, {framing}"));
     let place = ThriftAddress { address: address.to_owned(), transport, is_keyed: false, login: None };
@@ -184,11 +185,11 @@ impl Look<'_> {
         }
     }
 
-    async fn text(&mut self, method: &str) -> Result<String, String> {
+    async fn text(&mut self, method: &str) -> Result<String> {
         Ok(shown(&self.client.call(method, Fields::default()).await?.into_text()?))
     }
 
-    async fn keyspaces(&mut self) -> Result<Vec<String>, String> {
+    async fn keyspaces(&mut self) -> Result<Vec<String>> {
         let keyspaces = self.client.call("describe_keyspaces", Fields::default()).await?.into_list()?;
         // Up to 0.6 the call returns a set of names, later a list of definitions.
         let name = |keyspace: ThriftValue| match keyspace {
@@ -200,7 +201,7 @@ impl Look<'_> {
         keyspaces.into_iter().map(name).collect()
     }
 
-    async fn endpoints(&mut self, keyspace: &str) -> Result<Vec<String>, String> {
+    async fn endpoints(&mut self, keyspace: &str) -> Result<Vec<String>> {
         let ranges = self.client.call("describe_ring", Fields(vec![(1, keyspace.into())])).await?;
         endpoints_of(ranges.into_structs()?)
     }
@@ -231,7 +232,7 @@ fn shown(text: &str) -> String {
 
 /// Returns the endpoints of a list of TokenRange, each once. Field 4 has the addresses for clients, field 3 the addresses
 /// of nodes.
-fn endpoints_of(ranges: Vec<Fields>) -> Result<Vec<String>, String> {
+fn endpoints_of(ranges: Vec<Fields>) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for mut range in ranges {
         let mut of_clients = range.take(4).map(ThriftValue::into_list).transpose()?.unwrap_or_default();

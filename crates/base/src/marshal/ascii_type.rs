@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::views::views;
 use super::{AbstractType, MarshalError, StoredOrder};
 use crate::util::Release;
 
@@ -11,13 +12,7 @@ pub struct AsciiType {
     since: Release,
 }
 
-static VIEWS: [AsciiType; 2] = [AsciiType { since: Release::V0_3 }, AsciiType { since: Release::V0_7 }];
-
-impl Default for AsciiType {
-    fn default() -> AsciiType {
-        AsciiType { since: Release::V0_6 }
-    }
-}
+views!(AsciiType, stored as V0_6, changed in V0_3 V0_7);
 
 /// Refuses bytes above 0x7f with the message of 0.7, which prints them as Java's signed bytes.
 fn check(value: &[u8]) -> Result<(), MarshalError> {

@@ -8,7 +8,7 @@ use super::{AbstractType, BytesType, MarshalError, PACKAGE, StoredOrder, TypeRef
 use crate::util::Release;
 
 /// The kind of a collection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
 pub enum CollectionKind {
     /// Elements in the order of the statement; each cell is named by a time UUID.
     List,
@@ -16,25 +16,6 @@ pub enum CollectionKind {
     Set,
     /// Pairs of a key and a value with distinct keys, sorted by the type of the keys.
     Map,
-}
-
-impl CollectionKind {
-    fn class(self) -> &'static str {
-        match self {
-            CollectionKind::List => "ListType",
-            CollectionKind::Set => "SetType",
-            CollectionKind::Map => "MapType",
-        }
-    }
-
-    /// Returns the kind's name in messages.
-    fn name(self) -> &'static str {
-        match self {
-            CollectionKind::List => "list",
-            CollectionKind::Set => "set",
-            CollectionKind::Map => "map",
-        }
-    }
 }
 
 /// `ListType(T)`, `SetType(T)`, `MapType(K,V)`, and the same inside a `FrozenType`. Values are compared element by
@@ -52,9 +33,9 @@ impl CollectionType {
     /// Returns the type of collections of a kind. `held` has one type, or two for a map: keys and values.
     pub fn new(kind: CollectionKind, held: &[TypeRef], is_frozen: bool) -> CollectionType {
         let parameters = if kind == CollectionKind::Map { 2 } else { 1 };
-        assert!(held.len() == parameters, "a {} has {} types of elements", kind.name(), held.len());
+        assert!(held.len() == parameters, "a {kind} has {} types of elements", held.len());
         let names: Vec<&str> = held.iter().map(|held| held.class_name()).collect();
-        let plain = format!("{PACKAGE}{}({})", kind.class(), names.join(","));
+        let plain = format!("{PACKAGE}{kind}Type({})", names.join(","));
         let class_name = if is_frozen { format!("{PACKAGE}FrozenType({plain})") } else { plain };
         let held: Vec<Inner> = held.iter().cloned().map(Inner::new).collect();
         let views = views::each(|release| CollectionType {
@@ -91,7 +72,10 @@ impl AbstractType for CollectionType {
             return Ok(());
         }
         let Some(parts) = self.parts(value) else {
-            return Err(MarshalError(format!("Not enough bytes to read a {}", self.kind.name())));
+            return Err(MarshalError(format!(
+                "Not enough bytes to read a {}",
+                self.kind.to_string().to_lowercase()
+            )));
         };
         for (at, part) in parts.into_iter().enumerate() {
             if let (Some(held), Some(part)) = (self.held_at(at), part) {

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::stored::{compare_stored, push_sign_flipped};
 use super::unchecked::empty_first;
 use super::uuid_text::{parse_uuid_text, uuid_to_text};
+use super::views::views;
 use super::{AbstractType, MarshalError, StoredOrder};
 use crate::util::Release;
 
@@ -16,17 +17,7 @@ pub struct LexicalUUIDType {
     since: Release,
 }
 
-static VIEWS: [LexicalUUIDType; 3] = [
-    LexicalUUIDType { since: Release::V0_3 },
-    LexicalUUIDType { since: Release::V0_7 },
-    LexicalUUIDType { since: Release::V2_0 },
-];
-
-impl Default for LexicalUUIDType {
-    fn default() -> LexicalUUIDType {
-        LexicalUUIDType { since: Release::V0_6 }
-    }
-}
+views!(LexicalUUIDType, stored as V0_6, changed in V0_3 V0_7 V2_0);
 
 /// Returns the two numbers that Java compares; `None` if the name is not 16 bytes long.
 fn halves(name: &[u8]) -> Option<(i64, i64)> {

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::stored::{compare_stored, push_sign_flipped};
 use super::unchecked::compare_signed_first;
+use super::views::views;
 use super::{AbstractType, BytesType, MarshalError, StoredOrder};
 use crate::util::Release;
 
@@ -13,13 +14,7 @@ pub struct LongType {
     since: Release,
 }
 
-static VIEWS: [LongType; 2] = [LongType { since: Release::V0_3 }, LongType { since: Release::V0_7 }];
-
-impl Default for LongType {
-    fn default() -> LongType {
-        LongType { since: Release::V0_6 }
-    }
-}
+views!(LongType, stored as V0_6, changed in V0_3 V0_7);
 
 impl AbstractType for LongType {
     fn class_name(&self) -> &str {

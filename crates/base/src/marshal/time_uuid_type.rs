@@ -7,6 +7,7 @@ use super::stored::stored_form;
 use super::time_uuid_component::TimeUUIDComponent;
 use super::unchecked::{compare_times, empty_first};
 use super::uuid_text::{parse_uuid_text, uuid_to_text};
+use super::views::views;
 use super::{AbstractType, MarshalError, StoredOrder, TypeRef};
 use crate::util::Release;
 
@@ -32,18 +33,7 @@ pub struct TimeUUIDType {
     since: Release,
 }
 
-static VIEWS: [TimeUUIDType; 4] = [
-    TimeUUIDType { since: Release::V0_3 },
-    TimeUUIDType { since: Release::V0_6 },
-    TimeUUIDType { since: Release::V0_7 },
-    TimeUUIDType { since: Release::V2_0 },
-];
-
-impl Default for TimeUUIDType {
-    fn default() -> TimeUUIDType {
-        TimeUUIDType { since: Release::V0_6 }
-    }
-}
+views!(TimeUUIDType, stored as V0_6, changed in V0_3 V0_6 V0_7 V2_0);
 
 impl TimeUUIDType {
     /// Returns the view of the type in the releases from this one to the next entry of `VIEWS`.

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::views::views;
 use super::{AbstractType, MarshalError, StoredOrder};
 use crate::util::Release;
 
@@ -24,14 +25,7 @@ pub struct UTF8Type {
     since: Release,
 }
 
-static VIEWS: [UTF8Type; 3] =
-    [UTF8Type { since: Release::V0_3 }, UTF8Type { since: Release::V0_6 }, UTF8Type { since: Release::V0_7 }];
-
-impl Default for UTF8Type {
-    fn default() -> UTF8Type {
-        UTF8Type { since: Release::V0_6 }
-    }
-}
+views!(UTF8Type, stored as V0_6, changed in V0_3 V0_6 V0_7);
 
 /// Compares decoded text as Java compares strings: by UTF-16 code units, which sort U+10000 before U+E000.
 fn compare_decoded(left: &[u8], right: &[u8]) -> Ordering {

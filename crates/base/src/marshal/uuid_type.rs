@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::stored::compare_stored;
 use super::uuid_text::{parse_uuid_text, uuid_to_text};
+use super::views::views;
 use super::{AbstractType, MarshalError, StoredOrder};
 use crate::util::Release;
 
@@ -14,13 +15,7 @@ pub struct UUIDType {
     since: Release,
 }
 
-static VIEWS: [UUIDType; 2] = [UUIDType { since: Release::V0_3 }, UUIDType { since: Release::V2_0 }];
-
-impl Default for UUIDType {
-    fn default() -> UUIDType {
-        UUIDType { since: Release::V2_0 }
-    }
-}
+views!(UUIDType, stored as V2_0, changed in V0_3 V2_0);
 
 /// Returns the version, and for version 1 the timestamp, most significant byte first.
 fn rank(uuid: &[u8; 16]) -> (u8, [u8; 8]) {

@@ -6,6 +6,21 @@ use super::abstract_type::component_of;
 use super::{AbstractType, StoredOrder, TypeRef, at};
 use crate::util::Release;
 
+/// Declares the views of a comparator that releases validate or order differently: one for each release that changed it.
+/// The default is the form of the type in the store, whose order and stored form never change.
+macro_rules! views {
+    ($type:ident, stored as $stored:ident, changed in $($since:ident)+) => {
+        static VIEWS: &[$type] = &[$($type { since: Release::$since }),+];
+
+        impl Default for $type {
+            fn default() -> $type {
+                $type { since: Release::$stored }
+            }
+        }
+    };
+}
+pub(super) use views;
+
 /// A type inside another type. With a release, its methods use the view of the type in that release.
 #[derive(Debug, Clone)]
 pub(super) struct Inner {

@@ -3,11 +3,16 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, FromRepr, IntoStaticStr};
 
 use crate::marshal::TypeRef;
 
-/// The kind of an index. Only `Keys` has an effect; the others are stored and returned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The kind of an index, with its number in the Thrift interface. Only `Keys` has an effect; the others are stored and returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, FromRepr, IntoStaticStr, Serialize, Deserialize)]
+#[strum(serialize_all = "UPPERCASE")]
+#[serde(rename_all = "UPPERCASE")]
+#[repr(i32)]
 pub enum IndexKind {
     /// An index from values to row keys (0.7 and later).
     Keys,
@@ -20,23 +25,25 @@ pub enum IndexKind {
 impl IndexKind {
     /// Returns the kind that a server's own tables call so.
     pub fn of_name(name: &str) -> Option<IndexKind> {
-        match name {
-            "KEYS" => Some(IndexKind::Keys),
-            "CUSTOM" => Some(IndexKind::Custom),
-            "COMPOSITES" => Some(IndexKind::Composites),
-            _ => None,
-        }
+        name.parse().ok()
+    }
+
+    /// Returns the name in a server's own tables.
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
 /// An index on a column's values.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexDef {
     /// The way in which the index is stored.
     pub kind: IndexKind,
     /// Unique in the keyspace. The server chooses one if the client gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Kept for clients that ask; they have no effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<BTreeMap<String, String>>,
 }
 

@@ -1,14 +1,20 @@
 //! The names of a compact table's columns in CQL.
 
+use serde::{Deserialize, Serialize};
+
 /// Names set by CREATE TABLE or ALTER TABLE RENAME. The table has all its other properties from the column family, so a
 /// Thrift client can change them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CompactNames {
     /// The names of the partition key's columns. If there is only one, `CfDef::key_alias` can name it too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partition_key: Vec<Option<String>>,
     /// Of the clustering columns, from the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clustering: Vec<Option<String>>,
     /// The name of a dense table's value column. Empty: the table has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
 }
 

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::stored_table::{ClassForm, StoredNames, StoredTable};
+use super::stored_table::{ClassForm, StoredTable};
 use super::stored_user_type::{StoredUserType, restore_user_types};
-use super::{CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, KeyspaceDef, Setting};
+use super::{CfDef, ColumnDef, ColumnType, CompactNames, IndexDef, KeyspaceDef, Setting};
 use crate::marshal::{TypeRef, Types, UserType};
 use crate::util::{hex, unhex};
 
@@ -82,8 +82,8 @@ struct StoredFamily {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     table: Option<StoredTable>,
     /// The names in CQL of the columns of a table WITH COMPACT STORAGE.
-    #[serde(default, skip_serializing_if = "StoredNames::is_default")]
-    names: StoredNames,
+    #[serde(default, skip_serializing_if = "CompactNames::is_default")]
+    names: CompactNames,
 }
 
 #[derive(PartialEq, Serialize, Deserialize)]
@@ -91,20 +91,8 @@ struct StoredColumn {
     name: String,
     validator: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    index: Option<StoredIndex>,
+    index: Option<IndexDef>,
 }
-
-#[derive(PartialEq, Serialize, Deserialize)]
-struct StoredIndex {
-    kind: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    options: Option<BTreeMap<String, String>>,
-}
-
-const KINDS: [(IndexKind, &str); 3] =
-    [(IndexKind::Keys, "KEYS"), (IndexKind::Custom, "CUSTOM"), (IndexKind::Composites, "COMPOSITES")];
 
 /// Encodes a keyspace with its column families and user types, as version 1.
 pub fn keyspace_to_json(keyspace: &KeyspaceDef) -> String {
@@ -229,17 +217,13 @@ fn family_of(cf: &CfDef, form: ClassForm) -> StoredFamily {
         columns: cf.column_metadata.values().map(column_of).collect(),
         settings: cf.settings.clone(),
         table: cf.table.as_deref().map(|table| StoredTable::of(table, form)),
-        names: StoredNames::of(&cf.names),
+        names: cf.names.clone(),
     }
 }
 
 fn column_of(column: &ColumnDef) -> StoredColumn {
-    let index = column.index.as_ref().map(|index| StoredIndex {
-        kind: KINDS.iter().find(|(kind, _)| *kind == index.kind).map_or("KEYS", |(_, name)| name).to_owned(),
-        name: index.name.clone(),
-        options: index.options.clone(),
-    });
-    StoredColumn { name: hex(&column.name), validator: column.validator.class_name().to_owned(), index }
+    let (index, validator) = (column.index.clone(), column.validator.class_name().to_owned());
+    StoredColumn { name: hex(&column.name), validator, index }
 }
 
 impl StoredFamily {
@@ -265,22 +249,15 @@ impl StoredFamily {
         cf.key_alias = self.key_alias.as_deref().map(name_of_hex).transpose()?;
         cf.settings = self.settings.clone();
         cf.table = self.table.map(|table| Arc::new(table.restore(keyspace_def)));
-        cf.names = self.names.restore();
+        cf.names = self.names;
         for column in &self.columns {
             let name = name_of_hex(&column.name)?;
-            let index = column.index.as_ref().map(restore_index).transpose()?;
+            let index = column.index.clone();
             let restored = ColumnDef { name: name.clone(), validator: resolve(&column.validator)?, index };
             cf.column_metadata.insert(name, restored);
         }
         Ok(cf.with_indexes())
     }
-}
-
-fn restore_index(stored: &StoredIndex) -> Result<IndexDef, StoredError> {
-    let kind = KINDS.iter().find(|(_, name)| *name == stored.kind).map(|(kind, _)| *kind);
-    let kind =
-        kind.ok_or_else(|| StoredError::Malformed(format!("unknown kind of index {:?}", stored.kind)))?;
-    Ok(IndexDef { kind, name: stored.name.clone(), options: stored.options.clone() })
 }
 
 fn name_of_hex(text: &str) -> Result<Bytes, StoredError> {
@@ -291,6 +268,7 @@ fn name_of_hex(text: &str) -> Result<Bytes, StoredError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::IndexKind;
 
     #[test]
     fn a_keyspace_round_trips() {

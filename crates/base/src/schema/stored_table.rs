@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{ColumnKind, CompactNames, DroppedColumn, KeyspaceDef, Layout, TableColumn, TableDef};
+use super::{ColumnKind, DroppedColumn, KeyspaceDef, Layout, TableColumn, TableDef};
 use crate::marshal::CqlType;
 
 /// A table without COMPACT STORAGE. Tables with it are derived from their column families.
@@ -44,16 +44,6 @@ struct StoredTableColumn {
     has_cells_of_fields: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     is_reversed: bool,
-}
-
-#[derive(PartialEq, Serialize, Deserialize, Default)]
-pub(super) struct StoredNames {
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    partition_key: Vec<Option<String>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    clustering: Vec<Option<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    value: Option<String>,
 }
 
 /// The ways to encode types.
@@ -162,20 +152,5 @@ impl StoredTableColumn {
             kind,
             position,
         }
-    }
-}
-
-impl StoredNames {
-    pub(super) fn of(names: &CompactNames) -> StoredNames {
-        let CompactNames { partition_key, clustering, value } = names.clone();
-        StoredNames { partition_key, clustering, value }
-    }
-
-    pub(super) fn restore(self) -> CompactNames {
-        CompactNames { partition_key: self.partition_key, clustering: self.clustering, value: self.value }
-    }
-
-    pub(super) fn is_default(&self) -> bool {
-        self.partition_key.is_empty() && self.clustering.is_empty() && self.value.is_none()
     }
 }

@@ -9,7 +9,7 @@ use super::table::PreparedTable;
 use super::values::DriverValues;
 use super::write::at_column;
 use base::model::{Cell, Change, RowColumns};
-use store::{CasAnswer, CasCommand, StoreError};
+use store::{CasAnswer, CasCommand, Result};
 
 /// Writes columns of a row if the row has the expected columns.
 ///
@@ -20,7 +20,7 @@ pub(super) async fn compare_and_set(
     link: &Link,
     table: &PreparedTable,
     command: CasCommand,
-) -> Result<CasAnswer, StoreError> {
+) -> Result<CasAnswer> {
     if command.expected.is_empty() {
         let found = found(link, table, &command).await?;
         if !found.is_empty() {
@@ -38,7 +38,7 @@ pub(super) async fn compare_and_set(
 }
 
 /// Reads the columns that a refusal returns.
-async fn found(link: &Link, table: &PreparedTable, command: &CasCommand) -> Result<Vec<Cell>, StoreError> {
+async fn found(link: &Link, table: &PreparedTable, command: &CasCommand) -> Result<Vec<Cell>> {
     let columns = read(link, table, &command.key, &command.read, command.serial_consistency).await?;
     match columns {
         RowColumns::Cells(cells) => Ok(cells),
@@ -51,7 +51,7 @@ async fn transaction(
     link: &Link,
     table: &PreparedTable,
     command: &CasCommand,
-) -> Result<(Batch, Vec<DriverValues>), StoreError> {
+) -> Result<(Batch, Vec<DriverValues>)> {
     let mut batch = Batch::new(BatchType::Unlogged);
     let mut values = Vec::new();
     let changes = command.mutation.families.iter().flat_map(|family| family.changes.iter());

@@ -18,7 +18,9 @@ use super::metadata_records;
 use super::rows::all;
 use super::values::DriverValues;
 use base::util::limits::{PREPARED_BYTES_MAX, RESULT_BYTES_MAX};
-use store::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows, StoreError, StoreFuture};
+use store::{
+    RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows, Result, StoreError, StoreFuture,
+};
 
 use super::store::ClusterStore;
 
@@ -48,7 +50,7 @@ impl ClientStatements {
         ClientStatements { prepared: Cache::with_weighter(items, PREPARED_BYTES_MAX, StatementWeight) }
     }
 
-    async fn get(&self, link: &Link, text: &str) -> Result<PreparedStatement, StoreError> {
+    async fn get(&self, link: &Link, text: &str) -> Result<PreparedStatement> {
         let prepare = async {
             let _place = link.gate.pass().await?;
             let mut statement = Statement::new(text);
@@ -102,7 +104,7 @@ impl BoundStatement {
     }
 
     /// Runs the statement and collects its rows.
-    async fn run(self, link: &Link, is_paged: bool) -> Result<RemoteOutcome, StoreError> {
+    async fn run(self, link: &Link, is_paged: bool) -> Result<RemoteOutcome> {
         let mut gathered = GatheredRows::default();
         let mut from = PagingState::start();
         loop {
@@ -135,7 +137,7 @@ struct GatheredRows {
 }
 
 impl GatheredRows {
-    fn add(&mut self, link: &Link, page: &QueryRowsResult) -> Result<(), StoreError> {
+    fn add(&mut self, link: &Link, page: &QueryRowsResult) -> Result<()> {
         if self.rows.columns.is_empty() {
             self.rows.columns = columns(&link.session.get_cluster_state(), page.column_specs().as_slice());
         }

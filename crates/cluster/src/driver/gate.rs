@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// The gate that requests to the cluster pass.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Gate {
     ///
     /// # Errors
     /// `Overloaded` if too many requests wait already, or the wait exceeds the time limit.
-    pub async fn pass(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+    pub async fn pass(&self) -> Result<SemaphorePermit<'_>> {
         if let Ok(place) = self.places.try_acquire() {
             return Ok(place);
         }

@@ -14,7 +14,7 @@ use super::values::DriverValues;
 use crate::keyspace::replication;
 use crate::table::quoted;
 use base::schema::{CfDef, KeyspaceDef};
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// The tables of a keyspace on the cluster, with their columns, and which of them have an index.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ impl fmt::Display for Column {
 }
 
 impl KnownTables {
-    pub(super) async fn of(link: &Link, keyspace: &str) -> Result<KnownTables, StoreError> {
+    pub(super) async fn of(link: &Link, keyspace: &str) -> Result<KnownTables> {
         let name = || DriverValues::default().bytes(Bytes::copy_from_slice(keyspace.as_bytes()));
         let columns = "SELECT table_name, column_name, kind, position, type, clustering_order FROM \
                        system_schema.columns WHERE keyspace_name = ?";
@@ -86,7 +86,7 @@ impl KnownTables {
     ///
     /// # Errors
     /// `Mismatch` if a column is missing or has another type, or the table has another key.
-    pub(super) fn check(&self, table: &PreparedTable) -> Result<(), StoreError> {
+    pub(super) fn check(&self, table: &PreparedTable) -> Result<()> {
         let Some(existing) = self.tables.get(&table.cf.name) else { return Ok(()) };
         let wanted = wanted(table);
         for (name, wanted) in &wanted {
@@ -146,7 +146,7 @@ fn wrong_column(table: &PreparedTable, name: &str, wanted: &Column, found: Optio
 }
 
 /// Runs a query and returns its rows, with nulls as empty values.
-async fn rows_of(link: &Link, query: &str, values: DriverValues) -> Result<Vec<Vec<Bytes>>, StoreError> {
+async fn rows_of(link: &Link, query: &str, values: DriverValues) -> Result<Vec<Vec<Bytes>>> {
     let rows = link.ask(query, values).await?;
     Ok(rows.into_iter().map(|row| row.into_iter().map(Option::unwrap_or_default).collect()).collect())
 }
@@ -162,7 +162,7 @@ pub(super) async fn create_missing(
     keyspace: &KeyspaceDef,
     before: Option<&KeyspaceDef>,
     for_all: Option<&BTreeMap<String, String>>,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let name = quoted(&keyspace.name);
     let wanted = replication(keyspace, for_all);
     let durable = keyspace.durable_writes;
@@ -194,7 +194,7 @@ async fn create_table(
     known: &KnownTables,
     cf: &Arc<CfDef>,
     before: Option<&Arc<CfDef>>,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let table = PreparedTable::of(cf)?;
     if known.has(&cf.name) {
         known.check(&table)?;

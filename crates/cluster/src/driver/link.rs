@@ -31,7 +31,7 @@ use crate::limits::CLUSTER_ROWS_AT_ONCE;
 use crate::options::ClusterOptions;
 use base::compat::features::ConsistencyLevel;
 use base::util::RepeatedLines;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Connections to each node. Each is served by one task of the driver, so several use more processors.
 const CONNECTIONS_PER_NODE: usize = 2;
@@ -75,7 +75,7 @@ impl Link {
     ///
     /// # Errors
     /// `Unavailable` if a later attempt may succeed, `Mismatch` if the configuration must be changed.
-    pub async fn open(options: &ClusterOptions) -> Result<Link, StoreError> {
+    pub async fn open(options: &ClusterOptions) -> Result<Link> {
         let mut policy = DefaultPolicy::builder().token_aware(true);
         if let Some(data_center) = &options.local_data_center {
             policy = policy.prefer_datacenter(data_center.clone()).permit_dc_failover(false);
@@ -118,7 +118,7 @@ impl Link {
         Ok(link)
     }
 
-    fn check_data_center(&self, options: &ClusterOptions) -> Result<(), StoreError> {
+    fn check_data_center(&self, options: &ClusterOptions) -> Result<()> {
         let Some(wanted) = &options.local_data_center else { return Ok(()) };
         let state = self.session.get_cluster_state();
         let mut seen: Vec<&str> =
@@ -136,18 +136,14 @@ impl Link {
 
     /// Prepares a statement, within the time limit of a request. The driver has no limit of its own here, and waits for
     /// all nodes.
-    pub async fn prepare(&self, statement: impl Into<Statement>) -> Result<PreparedStatement, StoreError> {
+    pub async fn prepare(&self, statement: impl Into<Statement>) -> Result<PreparedStatement> {
         let prepared = tokio::time::timeout(self.request_timeout, self.session.prepare(statement)).await;
         prepared.map_err(|_| self.timed_out())?.map_err(error::of_prepare)
     }
 
     /// Returns the prepared statement of a shape for a table. If it is not prepared yet, one request prepares it and others
     /// wait.
-    pub async fn prepared(
-        &self,
-        table: &PreparedTable,
-        shape: StatementShape,
-    ) -> Result<PreparedStatement, StoreError> {
+    pub async fn prepared(&self, table: &PreparedTable, shape: StatementShape) -> Result<PreparedStatement> {
         let known = || table.prepared.read().get(&shape).cloned();
         if let Some(statement) = known() {
             return Ok(statement);
@@ -208,7 +204,7 @@ impl Link {
         shape: StatementShape,
         values: DriverValues,
         consistency: ConsistencyLevel,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut statement = self.prepared(table, shape).await?;
         statement.set_consistency(level(consistency));
         let retries = Retries::of_write();
@@ -220,7 +216,7 @@ impl Link {
     }
 
     /// Runs a batch of statements without conditions.
-    pub async fn run_batch(&self, batch: Batch, values: Vec<DriverValues>) -> Result<(), StoreError> {
+    pub async fn run_batch(&self, batch: Batch, values: Vec<DriverValues>) -> Result<()> {
         self.send_batch(batch, values, Retries::of_write()).await?;
         Ok(())
     }
@@ -230,7 +226,7 @@ impl Link {
         mut batch: Batch,
         values: Vec<DriverValues>,
         retries: Retries,
-    ) -> Result<QueryResult, StoreError> {
+    ) -> Result<QueryResult> {
         batch.set_retry_policy(Some(Arc::new(retries.clone())));
         let _place = self.gate.pass().await?;
         let done = self.session.batch(&batch, values).await;
@@ -243,7 +239,7 @@ impl Link {
         statement: &PreparedStatement,
         values: &DriverValues,
         from: PagingState,
-    ) -> Result<(QueryRowsResult, Option<PagingState>), StoreError> {
+    ) -> Result<(QueryRowsResult, Option<PagingState>)> {
         let _place = self.gate.pass().await?;
         let read = self.session.execute_single_page(statement, values, from).await;
         let (result, next) = read.map_err(|error| self.failed(error))?;
@@ -256,20 +252,20 @@ impl Link {
     }
 
     /// Runs a conditional batch. Returns whether it was applied.
-    pub async fn transact(&self, batch: Batch, values: Vec<DriverValues>) -> Result<bool, StoreError> {
+    pub async fn transact(&self, batch: Batch, values: Vec<DriverValues>) -> Result<bool> {
         let answer = self.send_batch(batch, values, Retries::default()).await?;
         all(&page_of(answer)?).map(is_applied)
     }
 
     /// Returns the Java class name of the cluster's partitioner.
-    pub async fn partitioner_class(&self) -> Result<String, StoreError> {
+    pub async fn partitioner_class(&self) -> Result<String> {
         let rows = self.ask("SELECT partitioner FROM system.local", DriverValues::default()).await?;
         Ok(String::from_utf8_lossy(&first(rows).unwrap_or_default()).into_owned())
     }
 
     /// Returns whether the contact point is a thriftstore: it derives the id of its host from its address, as a UUID of
     /// version 3, and nodes of Cassandra have random ids of version 4.
-    pub async fn is_thriftstore(&self) -> Result<bool, StoreError> {
+    pub async fn is_thriftstore(&self) -> Result<bool> {
         let rows = self.ask("SELECT host_id FROM system.local", DriverValues::default()).await?;
         let id = first(rows).and_then(|id| uuid::Uuid::from_slice(&id).ok());
         Ok(id.is_some_and(|id| id.get_version() == Some(uuid::Version::Md5)))
@@ -277,7 +273,7 @@ impl Link {
 
     /// Logs a warning if a node has a release with a defect that requests of gateways meet: in Cassandra 5.0.5 a scan for keys
     /// fails if a range of a flushed row was deleted (IllegalStateException in SSTableScanner).
-    pub(super) async fn warn_of_release(&self) -> Result<(), StoreError> {
+    pub(super) async fn warn_of_release(&self) -> Result<()> {
         for table in ["local", "peers"] {
             let text = format!("SELECT release_version FROM system.{table}");
             let versions = self.ask(&text, DriverValues::default()).await?;
@@ -293,7 +289,7 @@ impl Link {
     }
 
     /// Runs one of the gateway's own statements at QUORUM, and returns its rows.
-    pub async fn ask(&self, text: &str, values: DriverValues) -> Result<Vec<Vec<Field>>, StoreError> {
+    pub async fn ask(&self, text: &str, values: DriverValues) -> Result<Vec<Vec<Field>>> {
         self.ask_at(text, values, Consistency::Quorum).await
     }
 
@@ -304,7 +300,7 @@ impl Link {
         text: &str,
         values: DriverValues,
         consistency: Consistency,
-    ) -> Result<Vec<Vec<Field>>, StoreError> {
+    ) -> Result<Vec<Vec<Field>>> {
         let mut statement = self.own_statement(text).await?;
         statement.set_consistency(consistency);
         statement.set_serial_consistency(Some(SerialConsistency::Serial));
@@ -316,7 +312,7 @@ impl Link {
 
     /// Prepares one of the gateway's own statements, or returns the prepared one. The statement must be idempotent.
     /// There are few of them, and some run every second.
-    pub async fn own_statement(&self, text: &str) -> Result<PreparedStatement, StoreError> {
+    pub async fn own_statement(&self, text: &str) -> Result<PreparedStatement> {
         if let Some(known) = self.own_statements.lock().get(text) {
             return Ok(known.clone());
         }
@@ -331,7 +327,7 @@ impl Link {
     }
 
     /// Changes the cluster's schema, and waits until all live nodes agree. The statement must be idempotent.
-    pub async fn define(&self, text: &str) -> Result<(), StoreError> {
+    pub async fn define(&self, text: &str) -> Result<()> {
         let _place = self.gate.pass().await?;
         let mut attempt = 1;
         loop {
@@ -349,7 +345,7 @@ impl Link {
         }
     }
 
-    async fn define_once(&self, text: &str) -> Result<(), StoreError> {
+    async fn define_once(&self, text: &str) -> Result<()> {
         tracing::debug!("{text}");
         let mut statement = Statement::new(text);
         statement.set_request_timeout(Some(DEFINE_TIMEOUT.max(self.request_timeout)));
@@ -358,7 +354,7 @@ impl Link {
     }
 
     /// Truncates a table, which requires all nodes.
-    pub async fn truncate(&self, table: &str) -> Result<(), StoreError> {
+    pub async fn truncate(&self, table: &str) -> Result<()> {
         let _place = self.gate.pass().await?;
         self.define_once(&format!("TRUNCATE {table}")).await
     }
@@ -368,7 +364,7 @@ impl Link {
 ///
 /// # Errors
 /// `Io` if it has no rows.
-pub(super) fn page_of(result: QueryResult) -> Result<QueryRowsResult, StoreError> {
+pub(super) fn page_of(result: QueryResult) -> Result<QueryRowsResult> {
     result.into_rows_result().map_err(|error| StoreError::Io(error.to_string()))
 }
 

@@ -24,7 +24,7 @@ use uuid::Uuid;
 use super::link::Link;
 use super::rows::{first, is_applied, number};
 use super::values::{DriverValue, DriverValues};
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// The keyspace of the gateways' own data.
 pub(super) const KEYSPACE: &str = "thriftstore";
@@ -64,7 +64,7 @@ pub(super) struct MetadataRecords {
 
 impl MetadataRecords {
     /// Creates the keyspace and its tables if they do not exist.
-    pub(super) async fn set_up(link: &Link, replication: &str) -> Result<(), StoreError> {
+    pub(super) async fn set_up(link: &Link, replication: &str) -> Result<()> {
         let tables = link
             .ask(
                 "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?",
@@ -82,14 +82,14 @@ impl MetadataRecords {
 
     /// Reads all metadata records, and remembers their version. A change whose result is unknown is settled by this
     /// read: it is either visible, or will never be applied.
-    pub(super) async fn all(&self, link: &Link) -> Result<Vec<(String, Bytes)>, StoreError> {
+    pub(super) async fn all(&self, link: &Link) -> Result<Vec<(String, Bytes)>> {
         let (version, records) = read(link).await?;
         *self.version_read.lock() = version;
         Ok(records)
     }
 
     /// Returns the version on the cluster.
-    pub(super) async fn version(&self, link: &Link) -> Result<i64, StoreError> {
+    pub(super) async fn version(&self, link: &Link) -> Result<i64> {
         let rows = link
             .ask(
                 "SELECT version FROM thriftstore.notes WHERE scope = ? LIMIT 1",
@@ -103,7 +103,7 @@ impl MetadataRecords {
     ///
     /// # Errors
     /// `SchemaDisagreement` if another gateway has changed records since this one has read them.
-    pub(super) async fn check_newest(&self, link: &Link) -> Result<(), StoreError> {
+    pub(super) async fn check_newest(&self, link: &Link) -> Result<()> {
         let newest = self.version(link).await?;
         if newest == *self.version_read.lock() { Ok(()) } else { Err(changed_by_another()) }
     }
@@ -113,11 +113,7 @@ impl MetadataRecords {
     /// # Errors
     /// `SchemaDisagreement` if another gateway has changed records since this one has read them, `TimedOut` if it is
     /// unknown whether the change was applied.
-    pub(super) async fn change(
-        &self,
-        link: &Link,
-        records: Vec<(String, Option<Bytes>)>,
-    ) -> Result<(), StoreError> {
+    pub(super) async fn change(&self, link: &Link, records: Vec<(String, Option<Bytes>)>) -> Result<()> {
         let seen = *self.version_read.lock();
         for attempt in 1.. {
             match self.try_change(link, seen, &records).await {
@@ -143,12 +139,7 @@ impl MetadataRecords {
         Err(changed_by_another())
     }
 
-    async fn try_change(
-        &self,
-        link: &Link,
-        seen: i64,
-        records: &[(String, Option<Bytes>)],
-    ) -> Result<(), StoreError> {
+    async fn try_change(&self, link: &Link, seen: i64, records: &[(String, Option<Bytes>)]) -> Result<()> {
         let mut batch = Batch::new(BatchType::Unlogged);
         let mut values = Vec::with_capacity(records.len() + 1);
         let next = DriverValues::default().long(seen + 1).bytes(SCOPE);
@@ -185,7 +176,7 @@ impl MetadataRecords {
 
 /// Reads the metadata records and their version. A read at `Serial` completes an unfinished change, or makes sure that
 /// it is never applied.
-async fn read(link: &Link) -> Result<(i64, Vec<(String, Bytes)>), StoreError> {
+async fn read(link: &Link) -> Result<(i64, Vec<(String, Bytes)>)> {
     let text = "SELECT version, name, value FROM thriftstore.notes WHERE scope = ?";
     let rows = link.ask_at(text, DriverValues::default().bytes(SCOPE), Consistency::Serial).await?;
     let mut records = Vec::new();
@@ -213,7 +204,7 @@ pub(super) struct TablesLock {
 
 impl TablesLock {
     /// Takes the lock, and waits while another gateway has it.
-    pub(super) async fn take(link: &Link) -> Result<TablesLock, StoreError> {
+    pub(super) async fn take(link: &Link) -> Result<TablesLock> {
         let lock = TablesLock { owner: Uuid::new_v4() };
         let began = Instant::now();
         while began.elapsed() < LOCK_TIMEOUT {
@@ -275,7 +266,7 @@ impl TablesLock {
 
     /// Runs a transaction on the lock. Returns whether this gateway has the lock afterwards. An earlier transaction
     /// with unknown result may have taken it.
-    async fn transact(&self, link: &Link, text: &str, values: DriverValues) -> Result<bool, StoreError> {
+    async fn transact(&self, link: &Link, text: &str, values: DriverValues) -> Result<bool> {
         let rows = link.ask(text, values).await?;
         let owner = Some(self.owner());
         Ok(rows.first().is_some_and(|row| row.contains(&owner)) || is_applied(rows))

@@ -14,7 +14,7 @@ use base::compat::features::ConsistencyLevel;
 use base::marshal;
 use base::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SuperColumn};
 use base::util::meter;
-use store::{StoreError, within_limit};
+use store::{Result, within_limit};
 
 /// Columns to request for each super column in the first page. The real number is not known.
 const COLUMNS_PER_SUPER: usize = 16;
@@ -32,7 +32,7 @@ pub(super) async fn read(
     key: &Bytes,
     command: &ReadCommand,
     consistency: ConsistencyLevel,
-) -> Result<RowColumns, StoreError> {
+) -> Result<RowColumns> {
     let is_of_supers = table.inner.is_some() && command.super_column.is_none();
     let count = match &command.predicate {
         Predicate::Names(_) => usize::MAX,
@@ -71,7 +71,7 @@ impl GatheredColumns {
         shape: StatementShape,
         values: DriverValues,
         consistency: ConsistencyLevel,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut statement = link.prepared(reading.table, shape).await?;
         statement.set_consistency(level(consistency));
         let per_count = if self.is_of_supers { COLUMNS_PER_SUPER } else { 1 };
@@ -175,7 +175,7 @@ fn slices(table: &PreparedTable, key: &Bytes, command: &ReadCommand) -> Vec<(Sta
 
 /// Charges a page to the request's meter, once as it was received and once for the reply, and fails if the request must
 /// stop.
-pub(super) fn charge_page(page: &QueryRowsResult) -> Result<(), StoreError> {
+pub(super) fn charge_page(page: &QueryRowsResult) -> Result<()> {
     meter::charge(2 * (page.rows_bytes_size() + page.rows_num() * size_of::<Cell>()))?;
     Ok(meter::check()?)
 }

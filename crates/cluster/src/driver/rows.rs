@@ -6,7 +6,7 @@ use scylla::response::query_result::QueryRowsResult;
 
 use super::table::PreparedTable;
 use base::model::{Cell, CellKind};
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// A value of a result's row. `None` is null.
 pub(super) type Field = Option<Bytes>;
@@ -33,7 +33,7 @@ pub(super) struct AnswerReader<'a> {
 
 impl AnswerReader<'_> {
     /// Returns the cells of a page. Rows without a value, which CQL clients can write, are skipped.
-    pub(super) fn cells(&self, page: &QueryRowsResult) -> Result<Vec<FoundCell>, StoreError> {
+    pub(super) fn cells(&self, page: &QueryRowsResult) -> Result<Vec<FoundCell>> {
         let mut cells = Vec::with_capacity(page.rows_num());
         let rows = page.rows::<ColumnIterator>().map_err(unreadable)?;
         for row in rows {
@@ -43,7 +43,7 @@ impl AnswerReader<'_> {
         Ok(cells)
     }
 
-    fn cell(&self, fields: Vec<Field>) -> Result<Option<FoundCell>, StoreError> {
+    fn cell(&self, fields: Vec<Field>) -> Result<Option<FoundCell>> {
         let mut fields = fields.into_iter();
         let mut next = || fields.next().flatten();
         let key = if self.has_key { next().unwrap_or_default() } else { Bytes::new() };
@@ -68,7 +68,7 @@ impl AnswerReader<'_> {
 }
 
 /// Returns the first value of every row of a page.
-pub(super) fn keys(page: &QueryRowsResult) -> Result<Vec<Bytes>, StoreError> {
+pub(super) fn keys(page: &QueryRowsResult) -> Result<Vec<Bytes>> {
     let mut keys = Vec::with_capacity(page.rows_num());
     for row in page.rows::<ColumnIterator>().map_err(unreadable)? {
         keys.extend(fields(row.map_err(unreadable)?)?.into_iter().next().flatten());
@@ -77,11 +77,11 @@ pub(super) fn keys(page: &QueryRowsResult) -> Result<Vec<Bytes>, StoreError> {
 }
 
 /// Returns all values of a page's rows.
-pub(super) fn all(page: &QueryRowsResult) -> Result<Vec<Vec<Field>>, StoreError> {
+pub(super) fn all(page: &QueryRowsResult) -> Result<Vec<Vec<Field>>> {
     page.rows::<ColumnIterator>().map_err(unreadable)?.map(|row| fields(row.map_err(unreadable)?)).collect()
 }
 
-fn fields(row: ColumnIterator<'_, '_>) -> Result<Vec<Field>, StoreError> {
+fn fields(row: ColumnIterator<'_, '_>) -> Result<Vec<Field>> {
     row.map(|column| column.map(|column| column.slice.map(|slice| slice.to_bytes())).map_err(unreadable))
         .collect()
 }

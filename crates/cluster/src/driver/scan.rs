@@ -31,7 +31,7 @@ use base::compat::features::ConsistencyLevel;
 use base::model::{Bounds, Cell, Predicate, RangeCommand, ReadCommand, Row, SliceRange};
 use base::partitioner::Partitioner;
 use base::util::meter;
-use store::{IndexLookup, StoreError, within_limit};
+use store::{IndexLookup, Result, StoreError, within_limit};
 
 /// Cells beyond the limit of their rows that are read and dropped, in addition to as many as are kept.
 const SURPLUS_MAX: usize = 256;
@@ -120,7 +120,7 @@ pub(super) struct RingScan<'a> {
 
 impl RingScan<'_> {
     /// Returns the rows of a range that have live columns, each with the selected columns.
-    pub(super) async fn rows(&self, command: &RangeCommand) -> Result<Vec<Row>, StoreError> {
+    pub(super) async fn rows(&self, command: &RangeCommand) -> Result<Vec<Row>> {
         let mut found = Vec::new();
         for range in self.ring_ranges(&command.bounds, &command.read)? {
             let room = command.max_rows.saturating_sub(found.len());
@@ -137,7 +137,7 @@ impl RingScan<'_> {
     }
 
     /// Returns the keys of rows that an index finds.
-    pub(super) async fn indexed_keys(&self, lookup: &IndexLookup) -> Result<Vec<Bytes>, StoreError> {
+    pub(super) async fn indexed_keys(&self, lookup: &IndexLookup) -> Result<Vec<Bytes>> {
         let mut found = Vec::new();
         for range in self.ring_ranges(&lookup.bounds, &lookup.read)? {
             let values = DriverValues::default()
@@ -157,7 +157,7 @@ impl RingScan<'_> {
         room: usize,
         command: &RangeCommand,
         found: &mut Vec<Row>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut statement = self.link.prepared(self.table, StatementShape::Rows(range.ring)).await?;
         statement.set_consistency(level(self.consistency));
         let reading = AnswerReader { table: self.table, has_key: true, now_s: command.read.now_s };
@@ -220,7 +220,7 @@ impl RingScan<'_> {
         room: usize,
         command: &RangeCommand,
         found: &mut Vec<Row>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut statement = self.link.prepared(self.table, StatementShape::Keys(range.ring)).await?;
         statement.set_consistency(level(self.consistency));
         let mut paging = Paging::of(room);
@@ -255,7 +255,7 @@ impl RingScan<'_> {
         values: &DriverValues,
         max_keys: usize,
         found: &mut Vec<Bytes>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut statement = self.link.prepared(self.table, shape).await?;
         statement.set_consistency(level(self.consistency));
         let mut paging = Paging::of(max_keys.saturating_sub(found.len()));
@@ -279,7 +279,7 @@ impl RingScan<'_> {
         values: &DriverValues,
         from: PagingState,
         paging: &mut Paging,
-    ) -> Result<(QueryRowsResult, Option<PagingState>), StoreError> {
+    ) -> Result<(QueryRowsResult, Option<PagingState>)> {
         let begun = Instant::now();
         for _ in 0..HALVINGS_MAX {
             statement.set_page_size(paging.rows());
@@ -295,7 +295,7 @@ impl RingScan<'_> {
     }
 
     /// Returns the ranges of the ring that bounds mean, in the order in which they are read.
-    fn ring_ranges(&self, bounds: &Bounds, read: &ReadCommand) -> Result<Vec<BoundedRange>, StoreError> {
+    fn ring_ranges(&self, bounds: &Bounds, read: &ReadCommand) -> Result<Vec<BoundedRange>> {
         let token = |token: &[u8]| token_value(self.partitioner, token);
         let one = |from: Option<(RingEnd, Bytes)>, to: Option<(RingEnd, Bytes)>| {
             let end = |end: &Option<(RingEnd, Bytes)>| end.as_ref().map_or(RingEnd::Open, |(end, _)| *end);

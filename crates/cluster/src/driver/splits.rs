@@ -12,7 +12,7 @@ use super::rows::{Field, number};
 use super::values::DriverValues;
 use crate::limits::CLUSTER_SPLITS_MAX;
 use base::partitioner::Partitioner;
-use store::StoreError;
+use store::Result;
 use store::even_ring::EvenRing;
 
 const ESTIMATES: &str = "SELECT table_name, range_start, range_end, partitions_count FROM system.size_estimates \
@@ -27,7 +27,7 @@ pub(super) async fn splits(
     start: &[u8],
     end: &[u8],
     keys_per_split: usize,
-) -> Result<Vec<Vec<u8>>, StoreError> {
+) -> Result<Vec<Vec<u8>>> {
     let Some(ring) = EvenRing::of(partitioner) else { return Ok(Vec::new()) };
     let mut rows = 0.0;
     for keyspace in keyspaces {

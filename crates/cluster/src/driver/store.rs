@@ -28,7 +28,7 @@ use base::schema::{Catalog, CfDef};
 use base::util::Clock;
 use store::{
     BatchStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore, RemoteCql,
-    SharedSchemaStore, Store, StoreChange, StoreError, StoreFuture, StoreStatus,
+    Result, SharedSchemaStore, Store, StoreChange, StoreFuture, StoreStatus,
 };
 
 /// Replicas of the gateways' own keyspace, unless the operator has set the replication or there are fewer nodes.
@@ -59,7 +59,7 @@ impl Link {
         options: &ClusterOptions,
         partitioner: PartitionerRef,
         clock: Arc<Clock>,
-    ) -> Result<Arc<dyn Store>, StoreError> {
+    ) -> Result<Arc<dyn Store>> {
         Ok(Arc::new(ClusterStore::open(self, options, partitioner, clock).await?))
     }
 }
@@ -71,7 +71,7 @@ impl ClusterStore {
         options: &ClusterOptions,
         partitioner: PartitionerRef,
         clock: Arc<Clock>,
-    ) -> Result<ClusterStore, StoreError> {
+    ) -> Result<ClusterStore> {
         let nodes = link.session.get_cluster_state().get_nodes_info().len();
         let copies = nodes.clamp(1, OWN_KEYSPACE_COPIES);
         let replication = match &options.replication {
@@ -103,7 +103,7 @@ impl ClusterStore {
     }
 
     /// Returns whether the cluster lacks the table of a column family that is new to this gateway.
-    async fn lacks_tables(&self, catalog: &Catalog) -> Result<bool, StoreError> {
+    async fn lacks_tables(&self, catalog: &Catalog) -> Result<bool> {
         let before = self.catalog.lock().clone();
         let is_known = |cf: &Arc<CfDef>| {
             let known = before.as_ref().and_then(|before| before.column_family(&cf.keyspace, &cf.name));
@@ -126,10 +126,7 @@ impl ClusterStore {
     ///
     /// # Errors
     /// `SchemaDisagreement` if metadata records have changed since this gateway has read them, or the lock was lost.
-    async fn change_tables(
-        &self,
-        change: impl Future<Output = Result<(), StoreError>>,
-    ) -> Result<(), StoreError> {
+    async fn change_tables(&self, change: impl Future<Output = Result<()>>) -> Result<()> {
         let lock = TablesLock::take(&self.link).await?;
         let changing = async {
             self.records.check_newest(&self.link).await?;
@@ -144,7 +141,7 @@ impl ClusterStore {
     }
 
     /// Creates the keyspaces and tables of a catalog that the cluster lacks.
-    async fn create_missing(&self, catalog: &Arc<Catalog>) -> Result<(), StoreError> {
+    async fn create_missing(&self, catalog: &Arc<Catalog>) -> Result<()> {
         let before = self.catalog.lock().clone();
         let known = |name: &str| before.as_ref().and_then(|before| before.keyspace(name));
         for keyspace in catalog.keyspaces.values() {

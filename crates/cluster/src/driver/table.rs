@@ -10,7 +10,7 @@ use scylla::statement::prepared::PreparedStatement;
 use super::shape::StatementShape;
 use crate::table::{ClusterTable, quoted};
 use base::schema::CfDef;
-use store::StoreError;
+use store::Result;
 
 /// A table, and its prepared statements.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl PreparedTable {
     ///
     /// # Errors
     /// `Mismatch` if a cluster cannot store the column family.
-    pub fn of(cf: &Arc<CfDef>) -> Result<PreparedTable, StoreError> {
+    pub fn of(cf: &Arc<CfDef>) -> Result<PreparedTable> {
         let definition = ClusterTable::of(cf)?;
         Ok(PreparedTable {
             definition,

@@ -7,7 +7,7 @@ use parking_lot::RwLock;
 
 use super::table::PreparedTable;
 use base::schema::CfDef;
-use store::StoreError;
+use store::Result;
 
 /// The tables that have been used, by keyspace and name.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub(super) struct PreparedTables {
 
 impl PreparedTables {
     /// Returns the table of a column family with this definition.
-    pub(super) fn of(&self, cf: &Arc<CfDef>) -> Result<Arc<PreparedTable>, StoreError> {
+    pub(super) fn of(&self, cf: &Arc<CfDef>) -> Result<Arc<PreparedTable>> {
         let known = self.by_name.read().get(&cf.keyspace).and_then(|tables| tables.get(&cf.name)).cloned();
         if let Some(table) = known.filter(|table| Arc::ptr_eq(&table.cf, cf)) {
             return Ok(table);

@@ -11,17 +11,17 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName,
 use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
 use crate::options::ClusterTls;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Makes the driver encrypt its connections to the nodes.
 ///
 /// # Errors
 /// `Mismatch` if a file cannot be read or used.
-pub(super) fn encrypt(builder: SessionBuilder, tls: &ClusterTls) -> Result<SessionBuilder, StoreError> {
+pub(super) fn encrypt(builder: SessionBuilder, tls: &ClusterTls) -> Result<SessionBuilder> {
     Ok(builder.tls_context(Some(Arc::new(client_config(tls)?))))
 }
 
-fn client_config(tls: &ClusterTls) -> Result<ClientConfig, StoreError> {
+fn client_config(tls: &ClusterTls) -> Result<ClientConfig> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
@@ -39,7 +39,7 @@ fn client_config(tls: &ClusterTls) -> Result<ClientConfig, StoreError> {
     })
 }
 
-fn authorities(file: &Path) -> Result<RootCertStore, StoreError> {
+fn authorities(file: &Path) -> Result<RootCertStore> {
     let mut store = RootCertStore::empty();
     let read = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     for certificate in read.map_err(|error| unreadable(file, &error))? {

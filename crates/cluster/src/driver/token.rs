@@ -4,10 +4,10 @@ use bytes::Bytes;
 use num_bigint::BigInt;
 
 use base::partitioner::Partitioner;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Encodes a token as the type that tokens of the cluster's partitioner have in CQL.
-pub(super) fn token_value(partitioner: &dyn Partitioner, token: &[u8]) -> Result<Bytes, StoreError> {
+pub(super) fn token_value(partitioner: &dyn Partitioner, token: &[u8]) -> Result<Bytes> {
     let text = partitioner.token_text(token);
     let wrong_token =
         || StoreError::Invalid(format!("{text} is not a token of {}", partitioner.class_name()));

@@ -29,7 +29,7 @@ use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
 use base::marshal;
 use base::model::{Cell, CellKind, CfMutation, Change, DeletionTime, Mutation, RangeTombstone};
-use store::StoreError;
+use store::Result;
 
 /// Limit of the statements in one batch. The native protocol counts them in two bytes.
 const STEPS_AT_ONCE: usize = 65_000;
@@ -56,7 +56,7 @@ pub(super) struct MutationWriter<'a> {
 impl MutationWriter<'_> {
     /// Applies mutations concurrently, each as one batch. If several fail, the first error is returned. All mutations
     /// are tried, as by the old servers.
-    pub(super) async fn apply(&self, mutations: Vec<Mutation>) -> Result<(), StoreError> {
+    pub(super) async fn apply(&self, mutations: Vec<Mutation>) -> Result<()> {
         if let [_] = &mutations[..] {
             for mutation in mutations {
                 self.apply_one(mutation).await?;
@@ -74,7 +74,7 @@ impl MutationWriter<'_> {
     }
 
     /// Applies mutations as one logged batch: eventually all of them or none.
-    pub(super) async fn apply_logged(&self, mutations: Vec<Mutation>) -> Result<(), StoreError> {
+    pub(super) async fn apply_logged(&self, mutations: Vec<Mutation>) -> Result<()> {
         let mut steps = Vec::new();
         for mutation in mutations {
             self.add_steps(mutation, &mut steps)?;
@@ -82,7 +82,7 @@ impl MutationWriter<'_> {
         self.run_together(steps, BatchType::Logged).await
     }
 
-    async fn apply_one(&self, mutation: Mutation) -> Result<(), StoreError> {
+    async fn apply_one(&self, mutation: Mutation) -> Result<()> {
         let mut steps = Vec::new();
         self.add_steps(mutation, &mut steps)?;
         // A batch cannot have both counters and other columns.
@@ -94,7 +94,7 @@ impl MutationWriter<'_> {
 
     /// Runs steps as one batch. If there are too many for a batch, they run as several batches one after another,
     /// unless the batch is logged.
-    async fn run_together(&self, mut steps: Vec<StatementStep>, kind: BatchType) -> Result<(), StoreError> {
+    async fn run_together(&self, mut steps: Vec<StatementStep>, kind: BatchType) -> Result<()> {
         while steps.len() > STEPS_AT_ONCE && kind != BatchType::Logged {
             let later = steps.split_off(STEPS_AT_ONCE);
             self.run_batch(steps, kind).await?;
@@ -103,7 +103,7 @@ impl MutationWriter<'_> {
         self.run_batch(steps, kind).await
     }
 
-    async fn run_batch(&self, steps: Vec<StatementStep>, kind: BatchType) -> Result<(), StoreError> {
+    async fn run_batch(&self, steps: Vec<StatementStep>, kind: BatchType) -> Result<()> {
         if steps.len() < 2 {
             for step in steps {
                 self.link.run(&step.table, step.shape, step.values, self.consistency).await?;
@@ -124,7 +124,7 @@ impl MutationWriter<'_> {
         Ok(())
     }
 
-    fn add_steps(&self, mutation: Mutation, steps: &mut Vec<StatementStep>) -> Result<(), StoreError> {
+    fn add_steps(&self, mutation: Mutation, steps: &mut Vec<StatementStep>) -> Result<()> {
         let Mutation { key, families } = mutation;
         for CfMutation { cf, changes } in families {
             let table = self.tables.of(&cf)?;

@@ -5,13 +5,13 @@ use crate::xml::Text;
 
 /// A value, and its position.
 #[derive(Debug, Clone)]
-pub struct YamlNode {
+pub(crate) struct YamlNode {
     pub span: TextSpan,
     pub content: YamlContent,
 }
 
 #[derive(Debug, Clone)]
-pub enum YamlContent {
+pub(crate) enum YamlContent {
     /// No value: empty, `~` or `null`.
     Absent,
     Scalar(String),
@@ -21,14 +21,14 @@ pub enum YamlContent {
 
 /// A key of a mapping, and its value.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub(crate) struct Entry {
     pub key: Text,
     pub value: YamlNode,
 }
 
 impl YamlContent {
     /// Returns the kind of the content, in words for messages.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             YamlContent::Absent => "nothing",
             YamlContent::Scalar(_) => "a single value",
@@ -40,7 +40,7 @@ impl YamlContent {
 
 impl YamlNode {
     /// Returns the text of a single value, and its position.
-    pub fn text(&self) -> Option<Text> {
+    pub(crate) fn text(&self) -> Option<Text> {
         match &self.content {
             YamlContent::Scalar(value) => Some(Text { value: value.clone(), span: self.span }),
             _ => None,
@@ -49,7 +49,7 @@ impl YamlNode {
 
     /// Returns the text of a single value, or of a list of one: SnakeYAML, with which servers read the file, makes a text
     /// of both.
-    pub fn only_text(&self) -> Option<Text> {
+    pub(crate) fn only_text(&self) -> Option<Text> {
         match &self.content {
             YamlContent::List(nodes) => nodes.first().filter(|_| nodes.len() == 1)?.text(),
             _ => self.text(),

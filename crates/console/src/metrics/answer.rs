@@ -1,7 +1,5 @@
 //! Answers `GET /metrics`.
 
-use std::sync::Arc;
-
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -10,15 +8,15 @@ use prometheus_client::registry::Registry;
 
 use super::collector::MetricsCollector;
 use super::readings::Readings;
-use crate::failure::AdminError;
-use crate::state::AdminState;
+use crate::failure::{AdminError, Result};
+use crate::state::Admin;
 use crate::visitor::Visitor;
 
 /// The content type of Prometheus' text form.
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Answers the request. Metrics have no data, so every user may read them.
-pub async fn answer(State(state): State<Arc<AdminState>>, _: Visitor) -> Result<Response, AdminError> {
+pub async fn answer(State(state): Admin, _: Visitor) -> Result<Response> {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(MetricsCollector(Readings::take(&state))));
     let mut text = String::new();

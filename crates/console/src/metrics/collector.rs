@@ -7,7 +7,7 @@ use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
 use super::readings::Readings;
-use super::table::{METRICS, MetricKind, MetricRow, MetricSample, SampleValue};
+use super::table::{METRICS, MetricKind, MetricRow, MetricSample, SampleValue, read};
 
 /// The readings of one scrape, for the library.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(super) struct MetricsCollector(pub Readings);
 
 impl Collector for MetricsCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), Error> {
-        METRICS.iter().try_for_each(|row| write(row, &(row.read)(&self.0), &mut encoder))
+        METRICS.iter().try_for_each(|row| write(row, &read(row.name, &self.0), &mut encoder))
     }
 }
 

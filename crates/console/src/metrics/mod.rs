@@ -1,6 +1,6 @@
 //! `/metrics`: what the server counts and holds, in the text form of Prometheus.
 //!
-//! `table` has a row for each metric: its name, labels, meaning, and the function that reads it. The values of the labels
+//! `metrics.txt` has the name, labels and meaning of each metric, and `table` reads it. The values of the labels
 //! come from tables in the program, never from what clients send, so the number of series is bounded.
 //! [docs/monitoring.md](../../../docs/monitoring.md) has the same table, and a test compares the two.
 

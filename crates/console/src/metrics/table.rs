@@ -1,4 +1,6 @@
-//! The table of metrics.
+//! The table of metrics, and their values.
+
+use std::sync::LazyLock;
 
 use super::readings::Readings;
 use base::util::metrics::{LATENCY_BOUNDS_MICROS, MethodTotals, RequestOutcome, RequestSlot};
@@ -22,11 +24,9 @@ pub struct MetricRow {
     /// The kind of its values.
     pub kind: MetricKind,
     /// The names of its labels, in the order of the values of its samples.
-    pub labels: &'static [&'static str],
+    pub labels: Vec<&'static str>,
     /// A sentence that says what the metric counts or measures.
     pub help: &'static str,
-    /// Returns its values; none if this server has no such thing.
-    pub(super) read: fn(&Readings) -> Vec<MetricSample>,
 }
 
 /// A value of a metric.
@@ -44,173 +44,87 @@ pub(super) enum SampleValue {
     },
 }
 
-const fn counter(
-    name: &'static str,
-    labels: &'static [&'static str],
-    help: &'static str,
-    read: fn(&Readings) -> Vec<MetricSample>,
-) -> MetricRow {
-    MetricRow { name, kind: MetricKind::Counter, labels, help, read }
+/// All metrics.
+pub static METRICS: LazyLock<Vec<MetricRow>> = LazyLock::new(|| {
+    let lines: Vec<&str> =
+        include_str!("metrics.txt").lines().filter(|line| !line.starts_with('#')).collect();
+    let rows = lines.chunks(2).filter_map(|row| {
+        let mut words = row.first()?.split(' ');
+        let kind = match words.next()? {
+            "counter" => MetricKind::Counter,
+            "gauge" => MetricKind::Gauge,
+            _ => MetricKind::Histogram,
+        };
+        Some(MetricRow { name: words.next()?, kind, labels: words.collect(), help: row.get(1)?.trim_start() })
+    });
+    rows.collect()
+});
+
+/// Returns the values of a metric; none if this server has no such thing.
+pub(super) fn read(metric: &str, now: &Readings) -> Vec<MetricSample> {
+    let (engine, cluster) = (now.store.engine.as_ref(), now.store.cluster.as_ref());
+    let of_engine = |read: fn(&EngineStatus) -> u64| engine.map_or(Vec::new(), |engine| one(read(engine)));
+    match metric.strip_prefix("thriftstore_").unwrap_or(metric) {
+        "requests_total" => of_methods(now, outcomes),
+        "request_duration_seconds" => of_methods(now, |slot, totals| {
+            vec![MetricSample { labels: labels_of(slot), value: durations(totals) }]
+        }),
+        "request_received_bytes_total" => {
+            of_methods(now, |slot, totals| vec![labelled(labels_of(slot), totals.bytes_in)])
+        }
+        "request_sent_bytes_total" => {
+            of_methods(now, |slot, totals| vec![labelled(labels_of(slot), totals.bytes_out)])
+        }
+        "connections" => one(now.connections_open as u64),
+        "connections_accepted_total" => one(now.connections.accepted.get()),
+        "connections_ended_total" => vec![
+            labelled(vec!["closed"], now.connections.closed_by_server.get()),
+            labelled(vec!["lost"], now.connections.lost.get()),
+        ],
+        "tls_handshakes_total" => {
+            ok_and_failed(now.connections.handshakes_ok.get(), now.connections.handshakes_failed.get())
+        }
+        "logins_total" => ok_and_failed(now.logins.0, now.logins.1),
+        "memory_bytes" => memory(now),
+        "healthy" => one(u64::from(now.store.failure().is_none())),
+        "disk_bytes" => one(now.store.disk_bytes),
+        "memtable_bytes" => of_engine(|engine| engine.memtable_bytes),
+        "commit_log_bytes" => of_engine(|engine| engine.commit_log_bytes),
+        "table_bytes" => of_engine(|engine| engine.table_bytes),
+        "unmerged_runs" => of_engine(|engine| engine.unmerged_runs),
+        "flushes_total" => of_engine(|engine| engine.flushes),
+        "compactions_total" => of_engine(|engine| engine.compactions),
+        "block_cache_bytes" => of_engine(|engine| engine.block_cache_bytes),
+        "row_cache_bytes" => of_engine(|engine| engine.row_cache_bytes),
+        "row_cache_hits_total" => of_engine(|engine| engine.row_cache_hits),
+        "row_cache_misses_total" => of_engine(|engine| engine.row_cache_misses),
+        "tombstones_read_total" => one(TOMBSTONES_READ.get()),
+        "index_builds" => one(now.index_builds as u64),
+        "undefined_column_families" => one(now.store.undefined.len() as u64),
+        "cluster_nodes" => cluster.map_or(Vec::new(), nodes),
+        "cluster_requests_in_flight" => {
+            cluster.map_or(Vec::new(), |cluster| one(cluster.requests_in_flight as u64))
+        }
+        "cluster_requests_waiting" => {
+            cluster.map_or(Vec::new(), |cluster| one(cluster.requests_waiting as u64))
+        }
+        "build_info" => vec![labelled(vec![env!("CARGO_PKG_VERSION")], 1)],
+        "process_start_time_seconds" => {
+            vec![MetricSample { labels: Vec::new(), value: SampleValue::Number(now.started_s) }]
+        }
+        "process_resident_memory_bytes" => now.resident_bytes.map_or(Vec::new(), one),
+        "process_threads" => now.threads.map_or(Vec::new(), one),
+        _ => {
+            debug_assert!(false, "no code reads the metric {metric}");
+            Vec::new()
+        }
+    }
 }
 
-const fn gauge(
-    name: &'static str,
-    labels: &'static [&'static str],
-    help: &'static str,
-    read: fn(&Readings) -> Vec<MetricSample>,
-) -> MetricRow {
-    MetricRow { name, kind: MetricKind::Gauge, labels, help, read }
+fn nodes(cluster: &ClusterStatus) -> Vec<MetricSample> {
+    let up = cluster.nodes.iter().filter(|node| node.is_up).count() as u64;
+    vec![labelled(vec!["up"], up), labelled(vec!["down"], cluster.nodes.len() as u64 - up)]
 }
-
-/// All metrics, in the order of docs/monitoring.md.
-pub const METRICS: [MetricRow; 32] = [
-    counter(
-        "thriftstore_requests_total",
-        &["protocol", "method", "generation", "outcome"],
-        "Requests by method and outcome.",
-        |now| of_methods(now, outcomes),
-    ),
-    MetricRow {
-        name: "thriftstore_request_duration_seconds",
-        kind: MetricKind::Histogram,
-        labels: &["protocol", "method", "generation"],
-        help: "Time from a complete message to its complete reply, without the network.",
-        read: |now| {
-            of_methods(now, |slot, totals| {
-                vec![MetricSample { labels: labels_of(slot), value: durations(totals) }]
-            })
-        },
-    },
-    counter(
-        "thriftstore_request_received_bytes_total",
-        &["protocol", "method", "generation"],
-        "Bytes of requests.",
-        |now| of_methods(now, |slot, totals| vec![labelled(labels_of(slot), totals.bytes_in)]),
-    ),
-    counter(
-        "thriftstore_request_sent_bytes_total",
-        &["protocol", "method", "generation"],
-        "Bytes of replies.",
-        |now| of_methods(now, |slot, totals| vec![labelled(labels_of(slot), totals.bytes_out)]),
-    ),
-    gauge("thriftstore_connections", &[], "Open connections of clients.", |now| {
-        one(now.connections_open as u64)
-    }),
-    counter("thriftstore_connections_accepted_total", &[], "Accepted connections of clients.", |now| {
-        one(now.connections.accepted.get())
-    }),
-    counter(
-        "thriftstore_connections_ended_total",
-        &["cause"],
-        "Connections that did not end in order: `closed` by the server because of what the client sent or did not send, \
-         `lost` by the client or the network.",
-        |now| {
-            let ended = &now.connections;
-            vec![
-                labelled(vec!["closed"], ended.closed_by_server.get()),
-                labelled(vec!["lost"], ended.lost.get()),
-            ]
-        },
-    ),
-    counter("thriftstore_tls_handshakes_total", &["outcome"], "TLS handshakes of clients.", |now| {
-        let counted = &now.connections;
-        ok_and_failed(counted.handshakes_ok.get(), counted.handshakes_failed.get())
-    }),
-    counter("thriftstore_logins_total", &["outcome"], "Logins, if the server requires them.", |now| {
-        ok_and_failed(now.logins.0, now.logins.1)
-    }),
-    gauge(
-        "thriftstore_memory_bytes",
-        &["owner"],
-        "Memory by owner: `requests` that run, `messages` and replies, `memtables`, `row_cache`, `block_cache`.",
-        memory,
-    ),
-    gauge("thriftstore_healthy", &[], "1 if the store serves all requests, otherwise 0.", |now| {
-        one(u64::from(now.store.failure().is_none()))
-    }),
-    gauge("thriftstore_disk_bytes", &[], "Bytes of the data directory: tables and commit log.", |now| {
-        one(now.store.disk_bytes)
-    }),
-    gauge("thriftstore_memtable_bytes", &[], "Bytes of the memtables.", |now| {
-        of_engine(now, |engine| engine.memtable_bytes)
-    }),
-    gauge("thriftstore_commit_log_bytes", &[], "Bytes of the commit log.", |now| {
-        of_engine(now, |engine| engine.commit_log_bytes)
-    }),
-    gauge("thriftstore_table_bytes", &[], "Bytes of the sorted tables on the disk.", |now| {
-        of_engine(now, |engine| engine.table_bytes)
-    }),
-    gauge(
-        "thriftstore_unmerged_runs",
-        &[],
-        "Sorted runs that wait for compaction, of the column family that has the most.",
-        |now| of_engine(now, |engine| engine.unmerged_runs),
-    ),
-    counter("thriftstore_flushes_total", &[], "Memtables that were written to tables.", |now| {
-        of_engine(now, |engine| engine.flushes)
-    }),
-    counter("thriftstore_compactions_total", &[], "Compactions of the tables of a column family.", |now| {
-        of_engine(now, |engine| engine.compactions)
-    }),
-    gauge("thriftstore_block_cache_bytes", &[], "Bytes of the cache of blocks of sorted tables.", |now| {
-        of_engine(now, |engine| engine.block_cache_bytes)
-    }),
-    gauge("thriftstore_row_cache_bytes", &[], "Bytes of the row cache.", |now| {
-        of_engine(now, |engine| engine.row_cache_bytes)
-    }),
-    counter("thriftstore_row_cache_hits_total", &[], "Reads that found their row in the row cache.", |now| {
-        of_engine(now, |engine| engine.row_cache_hits)
-    }),
-    counter(
-        "thriftstore_row_cache_misses_total",
-        &[],
-        "Reads that did not find their row in the row cache.",
-        |now| of_engine(now, |engine| engine.row_cache_misses),
-    ),
-    counter(
-        "thriftstore_tombstones_read_total",
-        &[],
-        "Tombstones and expired columns that reads have passed, in all databases of the process.",
-        |_| one(TOMBSTONES_READ.get()),
-    ),
-    gauge("thriftstore_index_builds", &[], "Indexes that are being built.", |now| {
-        one(now.index_builds as u64)
-    }),
-    gauge(
-        "thriftstore_undefined_column_families",
-        &[],
-        "Column families that have data and no definition.",
-        |now| one(now.store.undefined.len() as u64),
-    ),
-    gauge("thriftstore_cluster_nodes", &["state"], "Nodes of the cluster behind a gateway.", |now| {
-        of_cluster(now, |cluster| {
-            let up = cluster.nodes.iter().filter(|node| node.is_up).count() as u64;
-            vec![labelled(vec!["up"], up), labelled(vec!["down"], cluster.nodes.len() as u64 - up)]
-        })
-    }),
-    gauge(
-        "thriftstore_cluster_requests_in_flight",
-        &[],
-        "Requests that the cluster has not answered.",
-        |now| of_cluster(now, |cluster| one(cluster.requests_in_flight as u64)),
-    ),
-    gauge(
-        "thriftstore_cluster_requests_waiting",
-        &[],
-        "Requests that wait until the cluster answers others.",
-        |now| of_cluster(now, |cluster| one(cluster.requests_waiting as u64)),
-    ),
-    gauge("thriftstore_build_info", &["version"], "Always 1; the version is the label.", |_| {
-        vec![labelled(vec![env!("CARGO_PKG_VERSION")], 1)]
-    }),
-    gauge("process_start_time_seconds", &[], "When the server started, in seconds since 1970.", |now| {
-        vec![MetricSample { labels: Vec::new(), value: SampleValue::Number(now.started_s) }]
-    }),
-    gauge("process_resident_memory_bytes", &[], "Physical memory of the process.", |now| {
-        now.resident_bytes.map_or(Vec::new(), one)
-    }),
-    gauge("process_threads", &[], "Threads of the process.", |now| now.threads.map_or(Vec::new(), one)),
-];
 
 fn labelled(labels: Vec<&'static str>, value: u64) -> MetricSample {
     MetricSample { labels, value: SampleValue::Number(value as f64) }
@@ -222,14 +136,6 @@ fn one(value: u64) -> Vec<MetricSample> {
 
 fn ok_and_failed(ok: u64, failed: u64) -> Vec<MetricSample> {
     vec![labelled(vec!["ok"], ok), labelled(vec!["failed"], failed)]
-}
-
-fn of_engine(now: &Readings, read: impl Fn(&EngineStatus) -> u64) -> Vec<MetricSample> {
-    now.store.engine.as_ref().map_or(Vec::new(), |engine| one(read(engine)))
-}
-
-fn of_cluster(now: &Readings, read: impl Fn(&ClusterStatus) -> Vec<MetricSample>) -> Vec<MetricSample> {
-    now.store.cluster.as_ref().map_or(Vec::new(), read)
 }
 
 fn of_methods(

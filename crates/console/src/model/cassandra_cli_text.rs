@@ -11,7 +11,7 @@ use super::sketch::OpenSketch;
 use crate::limits::SKETCH_SCRIPT_BYTES_MAX;
 use base::marshal::{AbstractType, BytesType, PACKAGE, TypeRef};
 use base::model::{Cell, CellKind, RowColumns};
-use base::schema::{Catalog, CfDef, ColumnDef, IndexKind, KeyspaceDef, Setting};
+use base::schema::{Catalog, CfDef, ColumnDef, KeyspaceDef, Setting};
 use double::control::cassandra_cli::bytes_of_text;
 
 /// The gc_grace of a column family that sets none.
@@ -128,12 +128,7 @@ fn column_text(names: &TypeRef, column: &ColumnDef) -> Result<String, String> {
     let mut pairs = vec![format!("column_name: {name}")];
     pairs.push(format!("validation_class: {}", class(&*column.validator)));
     if let Some(index) = &column.index {
-        let kind = match index.kind {
-            IndexKind::Keys => "KEYS",
-            IndexKind::Custom => "CUSTOM",
-            IndexKind::Composites => "COMPOSITES",
-        };
-        pairs.push(format!("index_type: {kind}"));
+        pairs.push(format!("index_type: {}", index.kind.name()));
         pairs.extend(index.name.iter().map(|name| format!("index_name: {}", quoted(name))));
         if let Some(options) = index.options.as_ref().filter(|options| !options.is_empty()) {
             let entries = options.iter().map(|(name, value)| format!("{}: {}", quoted(name), quoted(value)));

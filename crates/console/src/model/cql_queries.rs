@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::cql_statements::{Candidate, Candidates};
 use super::shown_query::{ShownQuery, Verdict, beginning};
-use super::sketch::{OpenSketch, state};
+use super::sketch::OpenSketch;
 use crate::limits::{SKETCH_QUERIES_MAX, SKETCH_ROWS};
 use base::schema::{CfDef, TableDef};
-use cql::{CqlError, QueryOptions, ResultSet};
+use cql::{CqlError, QueryOptions, QueryState, ResultSet};
 use store::RecordingStore;
 
 const ALLOW_FILTERING: &str = " ALLOW FILTERING";
@@ -75,7 +75,7 @@ impl Measured {
 async fn measured(open: &OpenSketch, text: &str) -> Result<Measured, CqlError> {
     let watched = Arc::new(RecordingStore::new(open.database.store().clone()));
     let database = Arc::new(open.database.with_store(watched.clone()));
-    let state = state(&database);
+    let state = QueryState::of_newest(&database);
     let prepared = cql::prepare(&state, text)?;
     if !prepared.markers.is_empty() {
         return Ok(Measured { cells: None, warnings: Vec::new() });

@@ -29,6 +29,19 @@ impl Example {
     }
 }
 
+/// Returns an example in CQL, whose two files are named after it.
+macro_rules! in_cql {
+    ($id:literal, $file:literal, $title:literal) => {
+        Example {
+            id: $id,
+            title: $title,
+            language: SketchLanguage::Cql,
+            definition: include_str!(concat!("examples/", $file, ".cql")),
+            data: include_str!(concat!("examples/", $file, "-data.cql")),
+        }
+    };
+}
+
 pub(crate) const EXAMPLES: [Example; 7] = [
     Example {
         id: "blog",
@@ -37,46 +50,10 @@ pub(crate) const EXAMPLES: [Example; 7] = [
         definition: include_str!("examples/blog.xml"),
         data: include_str!("examples/blog.cli"),
     },
-    Example {
-        id: "blog-cql",
-        title: "Blog, as CQL",
-        language: SketchLanguage::Cql,
-        definition: include_str!("examples/blog.cql"),
-        data: include_str!("examples/blog-data.cql"),
-    },
-    Example {
-        id: "killrvideo",
-        title: "KillrVideo",
-        language: SketchLanguage::Cql,
-        definition: include_str!("examples/killrvideo.cql"),
-        data: include_str!("examples/killrvideo-data.cql"),
-    },
-    Example {
-        id: "posts",
-        title: "Posts of a user",
-        language: SketchLanguage::Cql,
-        definition: include_str!("examples/posts.cql"),
-        data: include_str!("examples/posts-data.cql"),
-    },
-    Example {
-        id: "gyms",
-        title: "Gyms by city",
-        language: SketchLanguage::Cql,
-        definition: include_str!("examples/gyms.cql"),
-        data: include_str!("examples/gyms-data.cql"),
-    },
-    Example {
-        id: "liked-products",
-        title: "Liked products",
-        language: SketchLanguage::Cql,
-        definition: include_str!("examples/liked-products.cql"),
-        data: include_str!("examples/liked-products-data.cql"),
-    },
-    Example {
-        id: "testtable",
-        title: "testtable",
-        language: SketchLanguage::Cql,
-        definition: include_str!("examples/testtable.cql"),
-        data: include_str!("examples/testtable-data.cql"),
-    },
+    in_cql!("blog-cql", "blog", "Blog, as CQL"),
+    in_cql!("killrvideo", "killrvideo", "KillrVideo"),
+    in_cql!("posts", "posts", "Posts of a user"),
+    in_cql!("gyms", "gyms", "Gyms by city"),
+    in_cql!("liked-products", "liked-products", "Liked products"),
+    in_cql!("testtable", "testtable", "testtable"),
 ];

@@ -1,15 +1,12 @@
 //! A sketch, and the database that it is run in.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use serde::Deserialize;
 
 use super::shown_query::beginning;
 
 use crate::limits::{SKETCH_FAMILIES_MAX, SKETCH_TEXT_BYTES_MAX};
-use base::compat::Behaviour;
-use base::compat::features::releases::NEWEST;
-use base::compat::features::{Language, ReportedVersion};
 use base::marshal::Types;
 use base::schema::Catalog;
 use base::util::Clock;
@@ -18,9 +15,6 @@ use cql::{QueryOptions, QueryState};
 use db::{Database, DatabaseParts};
 use double::control::cassandra_cli;
 use embedded::EmbeddedStore;
-
-/// The version for which statements are planned: the one that drivers see by default.
-static REPORTED: LazyLock<ReportedVersion> = LazyLock::new(ReportedVersion::default);
 
 /// The keyspace of scripts that create none.
 const KEYSPACE: &str = "sketch";
@@ -217,7 +211,7 @@ impl OpenSketch {
 
     /// Returns the session of statements, with all rights on the sketch.
     pub(crate) fn state(&self) -> QueryState<'_> {
-        state(&self.database)
+        QueryState::of_newest(&self.database)
     }
 
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
@@ -230,18 +224,5 @@ impl OpenSketch {
         if let Err(error) = self.database.store().close().await {
             tracing::warn!("the database of a sketch did not close cleanly: {error}");
         }
-    }
-}
-
-/// Returns a session on a database of a sketch, with all rights.
-pub(super) fn state(database: &Arc<Database>) -> QueryState<'_> {
-    QueryState {
-        database,
-        behaviour: Behaviour::of(NEWEST),
-        language: Language::default(),
-        reported: &REPORTED,
-        keyspace: None,
-        user: None,
-        sees_new_indexes: false,
     }
 }

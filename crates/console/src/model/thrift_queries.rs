@@ -14,7 +14,7 @@ use base::marshal::{AbstractType, TypeRef};
 use base::model::{Cell, Row, RowColumns};
 use base::schema::{CfDef, Layout, TableDef};
 use db::{
-    ColumnParent, ColumnPath, Database, Error, IndexClause, IndexExpression, IndexOperator, KeyRange,
+    ColumnParent, ColumnPath, Error, IndexClause, IndexExpression, IndexOperator, KeyRange, Request,
     RequestedRange, SlicePredicate,
 };
 use store::RecordingStore;
@@ -39,38 +39,14 @@ pub(super) async fn thrift_queries(
         return Vec::new();
     }
     let sample = SampleNames::of(cf, rows);
-    let mut calls = calls_of_row(cf, &sample);
-    calls.extend(sample.super_column.iter().flat_map(|holder| calls_of_super_column(&sample, holder)));
-    calls.extend(calls_of_rows(open.database.partitioner().preserves_order(), &sample));
-    calls.extend(calls_of_indexes(cf, &sample));
-    let mut shown = Vec::new();
-    for call in calls {
-        shown.push(tried(open, cf, call).await);
+    let mut calls = TriedCalls { open, cf, shown: Vec::new() };
+    calls.of_row(&sample).await;
+    if let Some(holder) = &sample.super_column {
+        calls.of_super_column(&sample, holder).await;
     }
-    shown
-}
-
-/// A call, and its purpose.
-struct SampleCall {
-    purpose: String,
-    request: CallRequest,
-}
-
-impl SampleCall {
-    fn new(purpose: impl Into<String>, request: CallRequest) -> SampleCall {
-        SampleCall { purpose: purpose.into(), request }
-    }
-}
-
-/// The arguments of a call besides the column family.
-enum CallRequest {
-    Get { key: Bytes, super_column: Option<Bytes>, column: Option<Bytes> },
-    GetSlice { key: Bytes, super_column: Option<Bytes>, predicate: SlicePredicate },
-    MultigetSlice { keys: Vec<Bytes> },
-    GetCount { key: Bytes },
-    GetRangeSlices,
-    GetKeyRange { start: Bytes, finish: Bytes },
-    GetIndexedSlices { name: Bytes, value: Bytes },
+    calls.of_rows(&sample).await;
+    calls.of_indexes(&sample).await;
+    calls.shown
 }
 
 /// Names and values of the first rows.
@@ -108,15 +84,16 @@ impl SampleNames {
     }
 }
 
-/// Writes calls of a column family.
-struct CallTexts<'a> {
-    database: &'a Database,
+/// The calls that have been tried, with their texts.
+struct TriedCalls<'a> {
+    open: &'a OpenSketch,
     cf: &'a CfDef,
+    shown: Vec<ShownQuery>,
 }
 
-impl CallTexts<'_> {
+impl TriedCalls<'_> {
     fn text(&self, class: &dyn AbstractType, bytes: &Bytes) -> String {
-        let text = read_as(self.database.types(), class, bytes).text;
+        let text = read_as(self.open.database.types(), class, bytes).text;
         let cut = text.char_indices().nth(TEXT_CHARS).map(|(at, _)| at);
         match cut {
             Some(at) => format!("'{}…'", text.get(..at).unwrap_or_default()),
@@ -126,36 +103,6 @@ impl CallTexts<'_> {
 
     fn key(&self, key: &Bytes) -> String {
         self.text(key_class(self.cf), key)
-    }
-
-    /// Returns a call as a client of Thrift would write it.
-    fn call(&self, request: &CallRequest) -> String {
-        let path = self.path(None, None);
-        match request {
-            CallRequest::Get { key, super_column, column } => {
-                format!("get({}, {})", self.key(key), self.path(super_column.as_ref(), column.as_ref()))
-            }
-            CallRequest::GetSlice { key, super_column, predicate } => {
-                let path = self.path(super_column.as_ref(), None);
-                format!("get_slice({}, {path}, {})", self.key(key), self.predicate(predicate))
-            }
-            CallRequest::MultigetSlice { keys } => {
-                let key = keys.first().unwrap_or(&ANY_KEY);
-                format!("multiget_slice([{}, …], {path}, first {COUNT})", self.key(key))
-            }
-            CallRequest::GetCount { key } => format!("get_count({}, {path})", self.key(key)),
-            CallRequest::GetRangeSlices => {
-                format!("get_range_slices({path}, first {COUNT} of each, keys '' to '', {COUNT} rows)")
-            }
-            CallRequest::GetKeyRange { start, finish } => {
-                format!("get_key_range({path}, {} to {}, {COUNT})", self.key(start), self.key(finish))
-            }
-            CallRequest::GetIndexedSlices { name, value } => {
-                let value = self.text(&**self.cf.value_validator(name), value);
-                let name = self.text(&**self.names(), name);
-                format!("get_indexed_slices({path}, {name} = {value}, first {COUNT} of each)")
-            }
-        }
     }
 
     /// Returns a predicate of the names in a row.
@@ -191,6 +138,143 @@ impl CallTexts<'_> {
         }
         path
     }
+
+    fn parent(&self, super_column: Option<Bytes>) -> ColumnParent {
+        ColumnParent { column_family: Bytes::copy_from_slice(self.cf.name.as_bytes()), super_column }
+    }
+
+    /// Tries a call. A row that is not there is an answer.
+    async fn add(
+        &mut self,
+        purpose: impl Into<String>,
+        text: String,
+        call: impl AsyncFnOnce(&Request<'_>) -> Result<(), Error>,
+    ) {
+        let watched = Arc::new(RecordingStore::new(self.open.database.store().clone()));
+        let database = self.open.database.with_store(watched.clone());
+        let keyspace = self.cf.keyspace.as_bytes();
+        let request = database.request(keyspace, ConsistencyLevel::One, Behaviour::of(NEWEST));
+        let (verdict, words, cells) = match call(&request).await {
+            Ok(()) | Err(Error::NotFound) => (Verdict::Served, String::new(), Some(watched.cells_read())),
+            Err(error) => (Verdict::Refused, beginning(&error.to_string()), None),
+        };
+        self.shown.push(ShownQuery { purpose: purpose.into(), text, verdict, words, cells });
+    }
+
+    async fn get(
+        &mut self,
+        purpose: String,
+        key: &Bytes,
+        super_column: Option<Bytes>,
+        column: Option<Bytes>,
+    ) {
+        let text = format!("get({}, {})", self.key(key), self.path(super_column.as_ref(), column.as_ref()));
+        let ColumnParent { column_family, super_column } = self.parent(super_column);
+        let path = ColumnPath { column_family, super_column, column };
+        self.add(purpose, text, async |request| request.reads().get(key, &path).await.map(drop)).await;
+    }
+
+    async fn get_slice(
+        &mut self,
+        purpose: impl Into<String>,
+        key: &Bytes,
+        holder: Option<&Bytes>,
+        predicate: SlicePredicate,
+    ) {
+        let (path, columns) = (self.path(holder, None), self.predicate(&predicate));
+        let text = format!("get_slice({}, {path}, {columns})", self.key(key));
+        let (keys, parent) = ([key.clone()], self.parent(holder.cloned()));
+        self.add(purpose, text, async |request| {
+            request.reads().multiget_slice(&keys, &parent, &predicate).await.map(drop)
+        })
+        .await;
+    }
+
+    async fn of_row(&mut self, sample: &SampleNames) {
+        let key = sample.key();
+        let word = if self.cf.is_super() { "super column" } else { "column" };
+        let name = sample.super_column.as_ref().or(sample.column().map(|cell| &cell.name));
+        let name = name.filter(|name| !name.is_empty());
+        self.get_slice(format!("the {word}s of a row in their order"), &key, None, all(false, COUNT)).await;
+        self.get_slice(format!("the last {word} of a row"), &key, None, all(true, 1)).await;
+        if let Some(name) = name {
+            let from = slice(name.clone(), false, COUNT);
+            self.get_slice(format!("{word}s from a name on"), &key, None, from).await;
+            let names = SlicePredicate { column_names: Some(vec![name.clone()]), slice_range: None };
+            self.get_slice(format!("{word}s by their names"), &key, None, names).await;
+        }
+        if let Some(name) = name.cloned() {
+            let is_super = self.cf.is_super();
+            let (super_column, column) = if is_super { (Some(name), None) } else { (None, Some(name)) };
+            self.get(format!("a {word} by its name"), &key, super_column, column).await;
+        }
+        let (path, parent) = (self.path(None, None), self.parent(None));
+        let text = format!("get_count({}, {path})", self.key(&key));
+        self.add(format!("the number of {word}s of a row"), text, async |request| {
+            request.reads().get_count(&key, &parent).await.map(drop)
+        })
+        .await;
+        let first = self.key(sample.keys.first().unwrap_or(&ANY_KEY));
+        let text = format!("multiget_slice([{first}, …], {path}, first {COUNT})");
+        self.add("several rows by their keys", text, async |request| {
+            request.reads().multiget_slice(&sample.keys, &parent, &all(false, COUNT)).await.map(drop)
+        })
+        .await;
+    }
+
+    async fn of_super_column(&mut self, sample: &SampleNames, holder: &Bytes) {
+        let key = sample.key();
+        self.get_slice("the columns of a super column", &key, Some(holder), all(false, COUNT)).await;
+        if let Some(cell) = sample.column() {
+            let purpose = "a column of a super column".to_owned();
+            self.get(purpose, &key, Some(holder.clone()), Some(cell.name.clone())).await;
+        }
+    }
+
+    async fn of_rows(&mut self, sample: &SampleNames) {
+        let preserves_order = self.open.database.partitioner().preserves_order();
+        let order = if preserves_order { "keys" } else { "tokens" };
+        let (path, parent) = (self.path(None, None), self.parent(None));
+        let text = format!("get_range_slices({path}, first {COUNT} of each, keys '' to '', {COUNT} rows)");
+        self.add(format!("all rows, in the order of {order}"), text, async |request| {
+            let range = KeyRange::of_keys(Bytes::new(), Bytes::new(), COUNT);
+            request.ranges().get_range_slices(&parent, &all(false, COUNT), &range).await.map(drop)
+        })
+        .await;
+        let start = sample.keys.iter().min().cloned().unwrap_or_else(|| sample.key());
+        let finish = sample.keys.iter().max().cloned().unwrap_or_else(|| sample.key());
+        let text = format!("get_key_range({path}, {} to {}, {COUNT})", self.key(&start), self.key(&finish));
+        self.add("rows by a range of keys (0.4 and 0.5)", text, async |request| {
+            request.ranges().get_key_range(&parent.column_family, start, finish, COUNT).await.map(drop)
+        })
+        .await;
+    }
+
+    async fn of_indexes(&mut self, sample: &SampleNames) {
+        let indexed: Vec<&Bytes> = self.cf.indexed_columns().map(|column| &column.name).collect();
+        for name in indexed.iter().take(INDEXES_MAX) {
+            if let Some(cell) = sample.cells.iter().find(|cell| cell.name == **name) {
+                self.get_indexed_slices("rows by the value of an indexed column", cell).await;
+            }
+        }
+        if let Some(cell) = sample.cells.iter().find(|cell| !indexed.contains(&&cell.name)) {
+            self.get_indexed_slices("rows by the value of a column without an index", cell).await;
+        }
+    }
+
+    async fn get_indexed_slices(&mut self, purpose: &str, cell: &Cell) {
+        let (path, parent) = (self.path(None, None), self.parent(None));
+        let (column_name, value) = (cell.name.clone(), cell.value.clone());
+        let name = self.text(&**self.names(), &column_name);
+        let shown = self.text(&**self.cf.value_validator(&column_name), &value);
+        let text = format!("get_indexed_slices({path}, {name} = {shown}, first {COUNT} of each)");
+        let expressions = vec![IndexExpression { column_name, operator: IndexOperator::Eq, value }];
+        let clause = IndexClause { expressions, start_key: Bytes::new(), count: COUNT };
+        self.add(purpose, text, async |request| {
+            request.index_reads().get_indexed_slices(&parent, &clause, &all(false, COUNT)).await.map(drop)
+        })
+        .await;
+    }
 }
 
 fn all(reversed: bool, count: i32) -> SlicePredicate {
@@ -200,129 +284,4 @@ fn all(reversed: bool, count: i32) -> SlicePredicate {
 fn slice(start: Bytes, reversed: bool, count: i32) -> SlicePredicate {
     let range = RequestedRange { start, finish: Bytes::new(), reversed, count };
     SlicePredicate { column_names: None, slice_range: Some(range) }
-}
-
-/// Returns the calls that read a row by its key.
-fn calls_of_row(cf: &CfDef, sample: &SampleNames) -> Vec<SampleCall> {
-    let key = sample.key();
-    let word = if cf.is_super() { "super column" } else { "column" };
-    let first = all(false, COUNT);
-    let mut slices = vec![
-        (format!("the {word}s of a row in their order"), first),
-        (format!("the last {word} of a row"), all(true, 1)),
-    ];
-    let name = sample.super_column.as_ref().or(sample.column().map(|cell| &cell.name));
-    let name = name.filter(|name| !name.is_empty());
-    if let Some(name) = name {
-        slices.push((format!("{word}s from a name on"), slice(name.clone(), false, COUNT)));
-        let names = SlicePredicate { column_names: Some(vec![name.clone()]), slice_range: None };
-        slices.push((format!("{word}s by their names"), names));
-    }
-    let mut calls = Vec::new();
-    for (purpose, predicate) in slices {
-        let request = CallRequest::GetSlice { key: key.clone(), super_column: None, predicate };
-        calls.push(SampleCall::new(purpose, request));
-    }
-    if let Some(name) = name.cloned() {
-        let (super_column, column) = if cf.is_super() { (Some(name), None) } else { (None, Some(name)) };
-        let request = CallRequest::Get { key: key.clone(), super_column, column };
-        calls.push(SampleCall::new(format!("a {word} by its name"), request));
-    }
-    calls.push(SampleCall::new(format!("the number of {word}s of a row"), CallRequest::GetCount { key }));
-    let several = CallRequest::MultigetSlice { keys: sample.keys.clone() };
-    calls.push(SampleCall::new("several rows by their keys", several));
-    calls
-}
-
-/// Returns the calls that read in a super column.
-fn calls_of_super_column(sample: &SampleNames, holder: &Bytes) -> Vec<SampleCall> {
-    let (key, super_column) = (sample.key(), Some(holder.clone()));
-    let columns = CallRequest::GetSlice {
-        key: key.clone(),
-        super_column: super_column.clone(),
-        predicate: all(false, COUNT),
-    };
-    let mut calls = vec![SampleCall::new("the columns of a super column", columns)];
-    if let Some(cell) = sample.column() {
-        let column = CallRequest::Get { key, super_column, column: Some(cell.name.clone()) };
-        calls.push(SampleCall::new("a column of a super column", column));
-    }
-    calls
-}
-
-/// Returns the calls that read many rows.
-fn calls_of_rows(preserves_order: bool, sample: &SampleNames) -> [SampleCall; 2] {
-    let order = if preserves_order { "keys" } else { "tokens" };
-    let start = sample.keys.iter().min().cloned().unwrap_or_else(|| sample.key());
-    let finish = sample.keys.iter().max().cloned().unwrap_or_else(|| sample.key());
-    [
-        SampleCall::new(format!("all rows, in the order of {order}"), CallRequest::GetRangeSlices),
-        SampleCall::new("rows by a range of keys (0.4 and 0.5)", CallRequest::GetKeyRange { start, finish }),
-    ]
-}
-
-/// Returns the calls that look rows up by a value: of each index, and of a column without one.
-fn calls_of_indexes(cf: &CfDef, sample: &SampleNames) -> Vec<SampleCall> {
-    let indexed: Vec<&Bytes> = cf.indexed_columns().map(|column| &column.name).collect();
-    let mut calls = Vec::new();
-    for name in indexed.iter().take(INDEXES_MAX) {
-        if let Some(cell) = sample.cells.iter().find(|cell| cell.name == **name) {
-            calls.push(indexed_call("rows by the value of an indexed column", cell));
-        }
-    }
-    if let Some(cell) = sample.cells.iter().find(|cell| !indexed.contains(&&cell.name)) {
-        calls.push(indexed_call("rows by the value of a column without an index", cell));
-    }
-    calls
-}
-
-fn indexed_call(purpose: &str, cell: &Cell) -> SampleCall {
-    let (name, value) = (cell.name.clone(), cell.value.clone());
-    SampleCall::new(purpose, CallRequest::GetIndexedSlices { name, value })
-}
-
-/// Runs a call.
-async fn tried(open: &OpenSketch, cf: &Arc<CfDef>, call: SampleCall) -> ShownQuery {
-    let text = CallTexts { database: &open.database, cf }.call(&call.request);
-    let watched = Arc::new(RecordingStore::new(open.database.store().clone()));
-    let database = open.database.with_store(watched.clone());
-    let outcome = run(&database, cf, call.request).await;
-    let (verdict, words, cells) = match outcome {
-        Ok(()) | Err(Error::NotFound) => (Verdict::Served, String::new(), Some(watched.cells_read())),
-        Err(error) => (Verdict::Refused, beginning(&error.to_string()), None),
-    };
-    ShownQuery { purpose: call.purpose, text, verdict, words, cells }
-}
-
-async fn run(database: &Database, cf: &CfDef, call: CallRequest) -> Result<(), Error> {
-    let request = database.request(cf.keyspace.as_bytes(), ConsistencyLevel::One, Behaviour::of(NEWEST));
-    let column_family = Bytes::copy_from_slice(cf.name.as_bytes());
-    let parent = ColumnParent { column_family: column_family.clone(), super_column: None };
-    match call {
-        CallRequest::Get { key, super_column, column } => {
-            let path = ColumnPath { column_family, super_column, column };
-            request.reads().get(&key, &path).await.map(drop)
-        }
-        CallRequest::GetSlice { key, super_column, predicate } => {
-            let parent = ColumnParent { super_column, ..parent };
-            request.reads().multiget_slice(&[key], &parent, &predicate).await.map(drop)
-        }
-        CallRequest::MultigetSlice { keys } => {
-            request.reads().multiget_slice(&keys, &parent, &all(false, COUNT)).await.map(drop)
-        }
-        CallRequest::GetCount { key } => request.reads().get_count(&key, &parent).await.map(drop),
-        CallRequest::GetRangeSlices => {
-            let range = KeyRange::of_keys(Bytes::new(), Bytes::new(), COUNT);
-            request.ranges().get_range_slices(&parent, &all(false, COUNT), &range).await.map(drop)
-        }
-        CallRequest::GetKeyRange { start, finish } => {
-            request.ranges().get_key_range(&column_family, start, finish, COUNT).await.map(drop)
-        }
-        CallRequest::GetIndexedSlices { name, value } => {
-            let operator = IndexOperator::Eq;
-            let expressions = vec![IndexExpression { column_name: name, operator, value }];
-            let clause = IndexClause { expressions, start_key: Bytes::new(), count: COUNT };
-            request.index_reads().get_indexed_slices(&parent, &clause, &all(false, COUNT)).await.map(drop)
-        }
-    }
 }

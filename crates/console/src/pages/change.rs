@@ -1,7 +1,5 @@
 //! `/change`: inserts, deletes and increments by Thrift calls, on servers whose console may change data.
 
-use std::sync::Arc;
-
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -15,9 +13,10 @@ use super::ask::{
 use crate::change_log::LoggedChange;
 use crate::choices::Choices;
 use crate::extract::{Form, Query};
-use crate::failure::AdminError;
+use crate::failure::forbidden;
+use crate::failure::{AdminError, Result};
 use crate::page::{Frame, page_with};
-use crate::state::AdminState;
+use crate::state::{Admin, AdminState};
 use crate::visitor::Visitor;
 use base::schema::CfDef;
 use db::{Access, Database};
@@ -110,11 +109,7 @@ pub(crate) async fn form(visitor: Visitor, Query(form): Query<ChangeForm>) -> Re
 }
 
 /// Answers `POST /change`, which makes the change.
-pub(crate) async fn apply(
-    State(state): State<Arc<AdminState>>,
-    visitor: Visitor,
-    Form(form): Form<ChangeForm>,
-) -> Response {
+pub(crate) async fn apply(State(state): Admin, visitor: Visitor, Form(form): Form<ChangeForm>) -> Response {
     let applied = change(&state, &visitor, &form).await.map(Some);
     show(&visitor, form, applied)
 }
@@ -122,7 +117,7 @@ pub(crate) async fn apply(
 /// The effect of a change, and its call as code.
 type Applied = (String, Vec<Snippet>);
 
-fn show(visitor: &Visitor, form: ChangeForm, applied: Result<Option<Applied>, AdminError>) -> Response {
+fn show(visitor: &Visitor, form: ChangeForm, applied: Result<Option<Applied>>) -> Response {
     let (done, failed) = match applied {
         Ok(done) => (done.unwrap_or_default(), None),
         Err(error) => (Applied::default(), Some(error)),
@@ -142,9 +137,9 @@ fn show(visitor: &Visitor, form: ChangeForm, applied: Result<Option<Applied>, Ad
     page_with(&shown, status)
 }
 
-async fn change(state: &AdminState, visitor: &Visitor, form: &ChangeForm) -> Result<Applied, AdminError> {
+async fn change(state: &AdminState, visitor: &Visitor, form: &ChangeForm) -> Result<Applied> {
     if !visitor.may_change {
-        return Err(AdminError::forbidden(CHANGES_ARE_OFF));
+        return forbidden(CHANGES_ARE_OFF);
     }
     let release = state.console.settings.compat.after_set_keyspace;
     let access = Access::Write { keyspace: form.keyspace.as_bytes(), family: form.family.as_bytes() };
@@ -163,7 +158,7 @@ async fn change(state: &AdminState, visitor: &Visitor, form: &ChangeForm) -> Res
 }
 
 /// Returns the call of a form, and its timestamp if it has one.
-fn call_of(database: &Database, form: &ChangeForm) -> Result<(ThriftCall, Option<i64>), AdminError> {
+fn call_of(database: &Database, form: &ChangeForm) -> Result<(ThriftCall, Option<i64>)> {
     let cf = family(database, &form.keyspace, &form.family)?;
     let fields = ChangeFields { form, cf: &cf };
     let key = Value::Binary(bytes_of(cf.key_validator.as_ref(), &form.key, "key")?);
@@ -199,7 +194,7 @@ struct ChangeFields<'a> {
 }
 
 impl ChangeFields<'_> {
-    fn place(&self) -> Result<Fields, AdminError> {
+    fn place(&self) -> Result<Fields> {
         let mut place = Fields::from([(3, text(&self.cf.name))]);
         if !self.form.super_column.is_empty() {
             let name = bytes_of(Some(&self.cf.comparator), &self.form.super_column, "super column")?;
@@ -208,12 +203,12 @@ impl ChangeFields<'_> {
         Ok(place)
     }
 
-    fn parent(&self) -> Result<Value, AdminError> {
+    fn parent(&self) -> Result<Value> {
         Ok(Value::Struct(self.place()?))
     }
 
     /// Returns the path that a deletion covers: without a column a whole super column, without both a whole row.
-    fn path(&self) -> Result<Value, AdminError> {
+    fn path(&self) -> Result<Value> {
         let mut path = self.place()?;
         if !self.form.column.is_empty() {
             path.insert(5, self.name()?);
@@ -221,12 +216,12 @@ impl ChangeFields<'_> {
         Ok(Value::Struct(path))
     }
 
-    fn name(&self) -> Result<Value, AdminError> {
+    fn name(&self) -> Result<Value> {
         let names = self.cf.subcomparator().unwrap_or(&self.cf.comparator);
         Ok(Value::Binary(bytes_of(Some(names), &self.form.column, "column")?))
     }
 
-    fn column(&self, timestamp: i64) -> Result<Value, AdminError> {
+    fn column(&self, timestamp: i64) -> Result<Value> {
         let name = self.name()?;
         let of_type = name.as_binary().map(|name| self.cf.value_validator(name));
         let value = Value::Binary(bytes_of(of_type, &self.form.value, "value")?);
@@ -243,7 +238,7 @@ impl ChangeFields<'_> {
         Ok(Value::Struct(column))
     }
 
-    fn increment(&self) -> Result<Value, AdminError> {
+    fn increment(&self) -> Result<Value> {
         let text = self.form.value.trim();
         let delta = text.parse().map_err(|_| {
             AdminError::invalid(format!("{text:?} is no number that can be added to a counter"))

@@ -1,7 +1,5 @@
 //! `/charts`: the charts of the last minutes. The script of a page replaces its charts by these.
 
-use std::sync::Arc;
-
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -10,7 +8,7 @@ use serde::Deserialize;
 use crate::extract::Query;
 use crate::metrics::{Chart, details, overview};
 use crate::page::page;
-use crate::state::AdminState;
+use crate::state::Admin;
 use crate::visitor::Visitor;
 
 /// The path, which pages fetch again and again as long as they are open.
@@ -31,11 +29,7 @@ pub(crate) struct ChartsQuery {
 }
 
 /// Answers `GET /charts`.
-pub(crate) async fn answer(
-    State(state): State<Arc<AdminState>>,
-    _: Visitor,
-    Query(query): Query<ChartsQuery>,
-) -> Response {
+pub(crate) async fn answer(State(state): Admin, _: Visitor, Query(query): Query<ChartsQuery>) -> Response {
     let samples = state.history.list();
     let charts = if query.of == "details" { details(&samples) } else { overview(&samples) };
     page(&Charts { charts })

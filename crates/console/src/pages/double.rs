@@ -18,10 +18,11 @@ use self::sentence::sentence;
 use super::home::count;
 use crate::choices::Choices;
 use crate::extract::{Form, Query};
-use crate::failure::{AdminError, wants_page};
+use crate::failure::forbidden;
+use crate::failure::{AdminError, Result, wants_page};
 use crate::page::{Frame, page, page_with};
 use crate::present::escaped;
-use crate::state::AdminState;
+use crate::state::{Admin, AdminState};
 use crate::visitor::Visitor;
 use double::control::{ClockReply, Control, ControlError, FaultReply, SnapshotReply};
 
@@ -100,23 +101,23 @@ const NO_CONTROL: &str =
     "only a server for tests has this page: start it with --ephemeral --control HOST:PORT";
 
 /// Returns the control of the server, if it has one and the visitor may use it.
-fn control_of<'a>(state: &'a AdminState, visitor: &Visitor) -> Result<&'a Arc<Control>, AdminError> {
+fn control_of<'a>(state: &'a AdminState, visitor: &Visitor) -> Result<&'a Arc<Control>> {
     let Some(control) = &state.control else { return Err(AdminError::not_found(NO_CONTROL)) };
     if !visitor.user.may_everything() {
-        return Err(AdminError::forbidden(
+        return forbidden(
             "this page replaces all data: it needs a superuser, or the token of --admin-token-file",
-        ));
+        );
     }
     Ok(control)
 }
 
 /// Answers `GET /double`.
 pub(crate) async fn answer(
-    State(state): State<Arc<AdminState>>,
+    State(state): Admin,
     visitor: Visitor,
     headers: HeaderMap,
     Query(query): Query<DoubleQuery>,
-) -> Result<Response, AdminError> {
+) -> Result<Response> {
     if state.control.is_none() && wants_page(&headers) {
         let frame = Frame::new(&visitor, "/double", "Test double");
         return Ok(page_with(&DoubleOffPage { frame, why: NO_CONTROL }, Some(StatusCode::NOT_FOUND)));
@@ -128,10 +129,10 @@ pub(crate) async fn answer(
 
 /// Answers `POST /double`: makes a change. If it fails, the page is shown again with the form as it was.
 pub(crate) async fn change(
-    State(state): State<Arc<AdminState>>,
+    State(state): Admin,
     visitor: Visitor,
     Form(form): Form<DoubleForm>,
-) -> Result<Response, AdminError> {
+) -> Result<Response> {
     let control = control_of(&state, &visitor)?;
     match run(control, &form).await {
         Ok(()) if done(&form.action).is_empty() => Ok(Redirect::to("/double").into_response()),
@@ -144,7 +145,7 @@ pub(crate) async fn change(
     }
 }
 
-async fn read(control: &Control, visitor: &Visitor) -> Result<DoublePage, AdminError> {
+async fn read(control: &Control, visitor: &Visitor) -> Result<DoublePage> {
     let failed = |error: ControlError| AdminError::new(error.kind.status(), error.why);
     let faults = control.faults().map_err(failed)?;
     let (asked, asked_left_out) = asked(&faults.journal);

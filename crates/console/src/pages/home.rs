@@ -1,7 +1,6 @@
 //! `/`: how the server is doing, its keyspaces, what is slow and what failed, and how to connect.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
@@ -14,7 +13,7 @@ use crate::page::{Frame, page};
 use crate::present::escaped;
 use crate::seen_schema::SeenKeyspace;
 use crate::served::Served;
-use crate::state::AdminState;
+use crate::state::{Admin, AdminState};
 use crate::status_page::StatusPage;
 use crate::visitor::Visitor;
 use base::marshal::timestamp_text;
@@ -86,7 +85,7 @@ struct PastError {
 }
 
 /// Answers `GET /`.
-pub(crate) async fn answer(State(state): State<Arc<AdminState>>, visitor: Visitor) -> Response {
+pub(crate) async fn answer(State(state): Admin, visitor: Visitor) -> Response {
     let served = &state.served;
     let used = visitor.connection.local.ip();
     let at = |port: SocketAddr| SocketAddr::new(Served::host(port, used), port.port());

@@ -1,19 +1,17 @@
 //! `/keyspaces`: the keyspaces, and the column families of one, each drawn.
 
-use std::sync::Arc;
-
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 
 use super::family_drawing::FamilyDrawing;
 use crate::extract::Path;
-use crate::failure::AdminError;
+use crate::failure::{AdminError, Result};
 use crate::page::{Frame, page};
 use crate::present::escaped;
 use crate::seen_schema::{may_see, readable};
 use crate::side_bar::Place;
-use crate::state::AdminState;
+use crate::state::Admin;
 use crate::visitor::Visitor;
 use base::schema::{Catalog, KeyspaceDef};
 use config::suggestion;
@@ -47,7 +45,7 @@ struct KeyspacePage {
 }
 
 /// Answers `GET /keyspaces`.
-pub(crate) async fn list(State(state): State<Arc<AdminState>>, visitor: Visitor) -> Response {
+pub(crate) async fn list(State(state): Admin, visitor: Visitor) -> Response {
     let catalog = state.database.catalog();
     let mut keyspaces = Vec::new();
     for keyspace in catalog.keyspaces.values().filter(|keyspace| may_see(keyspace, &visitor.user)) {
@@ -66,11 +64,7 @@ pub(crate) async fn list(State(state): State<Arc<AdminState>>, visitor: Visitor)
 }
 
 /// Answers `GET /keyspaces/{keyspace}`.
-pub(crate) async fn one(
-    State(state): State<Arc<AdminState>>,
-    visitor: Visitor,
-    Path(name): Path<String>,
-) -> Result<Response, AdminError> {
+pub(crate) async fn one(State(state): Admin, visitor: Visitor, Path(name): Path<String>) -> Result<Response> {
     let catalog = state.database.catalog();
     let keyspace = catalog.keyspace(&name);
     let Some(keyspace) = keyspace.filter(|keyspace| may_see(keyspace, &visitor.user)) else {

@@ -6,7 +6,6 @@ mod filter;
 mod shown_request;
 mod stream;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use askama::Template;
@@ -21,12 +20,13 @@ use self::shown_request::ShownRequest;
 use super::home::count;
 use crate::choices::Choices;
 use crate::extract::Query;
-use crate::failure::AdminError;
+use crate::failure::Result;
+use crate::failure::forbidden;
 use crate::limits::{LIVE_LIST_MAX, LIVE_WATCH_S};
 use crate::metrics::{Chart, HISTORY_MINUTES, details};
 use crate::page::{Frame, page};
 use crate::present::escaped;
-use crate::state::AdminState;
+use crate::state::{Admin, AdminState};
 use crate::visitor::Visitor;
 use base::marshal::timestamp_text;
 use db::activity::RequestSummary;
@@ -86,21 +86,21 @@ struct ShownError {
 }
 
 /// Refuses users who may not see everything: requests and errors have the keys and names of all column families.
-fn check(visitor: &Visitor) -> Result<(), AdminError> {
+fn check(visitor: &Visitor) -> Result<()> {
     if visitor.user.may_everything() {
         return Ok(());
     }
-    Err(AdminError::forbidden(
+    forbidden(
         "requests show keys of all column families: this page needs a superuser, or the token of --admin-token-file",
-    ))
+    )
 }
 
 /// Answers `GET /live`.
 pub(crate) async fn answer(
-    State(state): State<Arc<AdminState>>,
+    State(state): Admin,
     visitor: Visitor,
     Query(query): Query<LiveQuery>,
-) -> Result<Response, AdminError> {
+) -> Result<Response> {
     Ok(page(&live_page(&state, &visitor, query).await?))
 }
 
@@ -109,12 +109,12 @@ pub(crate) async fn after_failure(
     state: &AdminState,
     visitor: &Visitor,
     failure: String,
-) -> Result<Response, AdminError> {
+) -> Result<Response> {
     let shown = LivePage { failure, ..live_page(state, visitor, LiveQuery::default()).await? };
     Ok((StatusCode::BAD_REQUEST, page(&shown)).into_response())
 }
 
-async fn live_page(state: &AdminState, visitor: &Visitor, query: LiveQuery) -> Result<LivePage, AdminError> {
+async fn live_page(state: &AdminState, visitor: &Visitor, query: LiveQuery) -> Result<LivePage> {
     check(visitor)?;
     let filter = query.filter()?;
     let requests =
@@ -154,10 +154,10 @@ async fn live_page(state: &AdminState, visitor: &Visitor, query: LiveQuery) -> R
 
 /// Answers `GET /live/requests`: the same requests as a stream of events.
 pub(crate) async fn requests(
-    State(state): State<Arc<AdminState>>,
+    State(state): Admin,
     visitor: Visitor,
     Query(query): Query<LiveQuery>,
-) -> Result<Response, AdminError> {
+) -> Result<Response> {
     check(&visitor)?;
     Ok(stream::reply(state, query.filter()?, visitor))
 }

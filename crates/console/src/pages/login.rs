@@ -1,6 +1,5 @@
 //! `/login` and `/logout`.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use askama::Template;
@@ -11,10 +10,10 @@ use bytes::Bytes;
 use serde::Deserialize;
 
 use crate::extract::{Form, Query};
-use crate::failure::AdminError;
+use crate::failure::{AdminError, Result};
 use crate::page::{Frame, page_with};
 use crate::session::SessionId;
-use crate::state::AdminState;
+use crate::state::{Admin, AdminState};
 use crate::visitor::Visitor;
 use base::compat::features::releases::NEWEST;
 use db::{Error, User};
@@ -77,7 +76,7 @@ fn own_path(next: &str) -> &str {
 
 /// Answers `GET /login`.
 pub(crate) async fn form(
-    State(state): State<Arc<AdminState>>,
+    State(state): Admin,
     Extension(connection): Extension<HttpConnection>,
     Query(query): Query<LoginQuery>,
     headers: HeaderMap,
@@ -116,7 +115,7 @@ fn show(
 
 /// Answers `POST /login`: begins a session, whose identifier is new, so that nobody who knew the former cookie has it.
 pub(crate) async fn log_in(
-    State(state): State<Arc<AdminState>>,
+    State(state): Admin,
     Extension(connection): Extension<HttpConnection>,
     headers: HeaderMap,
     Form(form): Form<LoginForm>,
@@ -169,10 +168,7 @@ async fn authenticate(
 }
 
 /// Answers `POST /logout`.
-pub(crate) async fn log_out(
-    State(state): State<Arc<AdminState>>,
-    visitor: Visitor,
-) -> Result<Redirect, AdminError> {
+pub(crate) async fn log_out(State(state): Admin, visitor: Visitor) -> Result<Redirect> {
     let session = visitor.session.ok_or_else(|| AdminError::invalid("nobody has logged in here"))?;
     state.sessions.end(&session);
     Ok(Redirect::to("/login"))

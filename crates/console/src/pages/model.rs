@@ -2,8 +2,6 @@
 
 mod apply;
 
-use std::sync::Arc;
-
 use askama::Template;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -12,12 +10,13 @@ use serde::Deserialize;
 
 use super::ask::query;
 use crate::extract::{Form, Query};
-use crate::failure::AdminError;
+use crate::failure::invalid;
+use crate::failure::{AdminError, Result};
 use crate::model::{
     Area, EXAMPLES, Example, NewFamily, ShownFamily, ShownModel, Sketch, SketchError, SketchLanguage,
 };
 use crate::page::{Frame, page, page_with};
-use crate::state::AdminState;
+use crate::state::{Admin, AdminState};
 use crate::visitor::Visitor;
 use base::marshal::{PACKAGE, Types};
 
@@ -181,10 +180,10 @@ fn comparators(types: &Types) -> Vec<String> {
 
 /// Answers `GET /model`: an empty form, or an example.
 pub(crate) async fn example(
-    State(state): State<Arc<AdminState>>,
+    State(state): Admin,
     visitor: Visitor,
     Query(query): Query<ModelQuery>,
-) -> Result<Response, AdminError> {
+) -> Result<Response> {
     let sketch = match (&*query.example, Example::named(&query.example)) {
         ("", _) => Sketch {
             language: query.language,
@@ -205,10 +204,10 @@ pub(crate) async fn example(
 
 /// Answers `POST /model`. It changes nothing and stores the sketch nowhere, unless it is applied to this server.
 pub(crate) async fn show(
-    State(state): State<Arc<AdminState>>,
+    State(state): Admin,
     visitor: Visitor,
     Form(form): Form<ModelForm>,
-) -> Result<Response, AdminError> {
+) -> Result<Response> {
     let form_action = form.action;
     let adds = form_action == ModelAction::Add;
     let (mut sketch, mut family) = form.divided();
@@ -235,16 +234,16 @@ pub(crate) async fn show(
 
 /// Answers `POST /model/file`: the model in one of its forms, as a file.
 pub(crate) async fn file(
-    State(state): State<Arc<AdminState>>,
+    State(state): Admin,
     visitor: Visitor,
     Form(form): Form<ModelForm>,
-) -> Result<Response, AdminError> {
+) -> Result<Response> {
     let anchor = form.file.clone();
     let (sketch, _) = form.divided();
     let shown = model_page(&state, &visitor, Asked { sketch, ..Asked::default() }).await?;
     let model = shown.model.unwrap_or_default();
     if let Some(error) = model.errors.first() {
-        return Err(AdminError::invalid(format!("the sketch has a mistake: {}", error.message)));
+        return invalid(format!("the sketch has a mistake: {}", error.message));
     }
     let name = match &*anchor {
         "storage-conf" => "storage-conf.xml",
@@ -269,7 +268,7 @@ struct Asked {
     example: String,
 }
 
-async fn model_page(state: &AdminState, visitor: &Visitor, asked: Asked) -> Result<ModelPage, AdminError> {
+async fn model_page(state: &AdminState, visitor: &Visitor, asked: Asked) -> Result<ModelPage> {
     let Asked { sketch, family, refusal, example } = asked;
     let types = state.database.types();
     let model = if sketch.is_blank() {

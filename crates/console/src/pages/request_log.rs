@@ -1,15 +1,15 @@
 //! `/log-requests`: which requests are logged. The page `/live` has a form for it.
 
-use std::sync::Arc;
-
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
 use super::live;
 use crate::extract::Form;
-use crate::failure::AdminError;
-use crate::state::AdminState;
+use crate::failure::Result;
+use crate::failure::forbidden;
+use crate::failure::invalid;
+use crate::state::Admin;
 use crate::visitor::Visitor;
 use db::request_log::RequestLogMode;
 
@@ -24,24 +24,24 @@ pub(crate) struct RequestLogForm {
 }
 
 /// Answers `GET /log-requests` with the mode.
-pub(crate) async fn mode(State(state): State<Arc<AdminState>>, _: Visitor) -> String {
+pub(crate) async fn mode(State(state): Admin, _: Visitor) -> String {
     format!("{}\n", state.database.request_log().mode())
 }
 
 /// Answers `POST /log-requests`, which sets the mode. The log shows the data of all users, so its user must be allowed
 /// everything.
 pub(crate) async fn set_mode(
-    State(state): State<Arc<AdminState>>,
+    State(state): Admin,
     visitor: Visitor,
     Form(form): Form<RequestLogForm>,
-) -> Result<Response, AdminError> {
+) -> Result<Response> {
     if !visitor.user.may_everything() {
-        return Err(AdminError::forbidden("only a superuser switches the log of requests"));
+        return forbidden("only a superuser switches the log of requests");
     }
     let mode: RequestLogMode = match form.mode.trim().parse() {
         Ok(mode) => mode,
         Err(why) if form.page => return live::after_failure(&state, &visitor, why).await,
-        Err(why) => return Err(AdminError::invalid(why)),
+        Err(why) => return invalid(why),
     };
     state.database.request_log().set_mode(mode);
     tracing::info!("{} logs requests from now on: {mode}", visitor.user.name);

@@ -1,15 +1,15 @@
 //! `/verify`: reads every byte of the data directory of this server.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use parking_lot::Mutex;
 
-use crate::failure::AdminError;
+use crate::failure::forbidden;
+use crate::failure::{AdminError, Result};
 use crate::limits::VERIFIED_BYTES_PER_S;
-use crate::state::AdminState;
+use crate::state::Admin;
 use crate::visitor::Visitor;
 use embedded::disk::RealDisk;
 
@@ -23,19 +23,13 @@ pub(crate) struct Verification {
 
 /// Answers `GET /verify` with the progress or the result. A damage is described with row keys, so its user must be
 /// allowed everything.
-pub(crate) async fn show(
-    State(state): State<Arc<AdminState>>,
-    visitor: Visitor,
-) -> Result<String, AdminError> {
+pub(crate) async fn show(State(state): Admin, visitor: Visitor) -> Result<String> {
     check_may_verify(&visitor)?;
     Ok(state.verification.lock().text.clone())
 }
 
 /// Answers `POST /verify`, which starts a verification in a thread of its own.
-pub(crate) async fn start(
-    State(state): State<Arc<AdminState>>,
-    visitor: Visitor,
-) -> Result<&'static str, AdminError> {
+pub(crate) async fn start(State(state): Admin, visitor: Visitor) -> Result<&'static str> {
     check_may_verify(&visitor)?;
     let store = state.database.store();
     let Some(directory) = store.capabilities().directory else {
@@ -71,9 +65,9 @@ fn verify(directory: &Path, run: &Mutex<Verification>) {
     *run.lock() = Verification { is_running: false, text };
 }
 
-fn check_may_verify(visitor: &Visitor) -> Result<(), AdminError> {
+fn check_may_verify(visitor: &Visitor) -> Result<()> {
     if visitor.user.may_everything() {
         return Ok(());
     }
-    Err(AdminError::forbidden("only a superuser verifies the data directory"))
+    forbidden("only a superuser verifies the data directory")
 }

@@ -4,9 +4,10 @@ use super::statement::{
     Alter2, Change2, Changes2, Columns2, Command2, Comparison2, CreateTable2, NewValue2, Relation2, Select2,
     Statement2, Term2, Using2,
 };
+use crate::error::invalid;
 use crate::limits::{BATCH_STATEMENTS_MAX, PROPERTIES_MAX};
 use crate::token::TokenKind;
-use crate::{Parser, SyntaxError, TableName};
+use crate::{Parser, Result, SyntaxError, TableName};
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::CQL_2;
 
@@ -20,7 +21,7 @@ const RESERVED: [&str; 23] = [
 ];
 
 /// Parses a statement. Returns it with its number of markers.
-pub fn parse(text: &str) -> Result<(Statement2, usize), SyntaxError> {
+pub fn parse(text: &str) -> Result<(Statement2, usize)> {
     // Error messages of CQL 2 never show the words around the error.
     let mut parser = Parser::new(text, CQL_2)?;
     let statement = statement(&mut parser)?;
@@ -28,7 +29,7 @@ pub fn parse(text: &str) -> Result<(Statement2, usize), SyntaxError> {
     Ok((statement, parser.markers.len()))
 }
 
-fn statement(parser: &mut Parser<'_>) -> Result<Statement2, SyntaxError> {
+fn statement(parser: &mut Parser<'_>) -> Result<Statement2> {
     let start = parser.position();
     if parser.eat_word("SELECT") {
         return Ok(Statement2::Select(select(parser)?));
@@ -60,7 +61,7 @@ fn statement(parser: &mut Parser<'_>) -> Result<Statement2, SyntaxError> {
 }
 
 /// Parses a name, which keeps its case.
-fn exact_name(parser: &mut Parser<'_>) -> Result<String, SyntaxError> {
+fn exact_name(parser: &mut Parser<'_>) -> Result<String> {
     let is_name = match parser.kind(0) {
         TokenKind::String | TokenKind::Integer => true,
         _ => is_word(parser),
@@ -73,7 +74,7 @@ fn is_word(parser: &Parser<'_>) -> bool {
         && !RESERVED.iter().any(|word| parser.is_word(0, word))
 }
 
-fn table_name(parser: &mut Parser<'_>) -> Result<TableName, SyntaxError> {
+fn table_name(parser: &mut Parser<'_>) -> Result<TableName> {
     let name = exact_name(parser)?;
     if parser.eat_symbol(".") {
         return Ok(TableName { keyspace: Some(name), name: exact_name(parser)? });
@@ -81,7 +82,7 @@ fn table_name(parser: &mut Parser<'_>) -> Result<TableName, SyntaxError> {
     Ok(TableName { keyspace: None, name })
 }
 
-fn term(parser: &mut Parser<'_>) -> Result<Term2, SyntaxError> {
+fn term(parser: &mut Parser<'_>) -> Result<Term2> {
     if parser.is_symbol(0, "?")
         && let Some(marker) = parser.marker()?
     {
@@ -94,12 +95,12 @@ fn term(parser: &mut Parser<'_>) -> Result<Term2, SyntaxError> {
     if is_term { Ok(Term2::Text(parser.take_value())) } else { Err(parser.no_viable(0)) }
 }
 
-fn integer<N: std::str::FromStr>(parser: &mut Parser<'_>) -> Result<N, SyntaxError> {
+fn integer<N: std::str::FromStr>(parser: &mut Parser<'_>) -> Result<N> {
     let text = parser.expect_kind(TokenKind::Integer, "INTEGER")?;
     text.parse().map_err(|_| SyntaxError::invalid(format!("{text} is not a number that fits here")))
 }
 
-fn level(parser: &mut Parser<'_>) -> Result<ConsistencyLevel, SyntaxError> {
+fn level(parser: &mut Parser<'_>) -> Result<ConsistencyLevel> {
     let levels = [
         ("ONE", ConsistencyLevel::One),
         ("QUORUM", ConsistencyLevel::Quorum),
@@ -118,7 +119,7 @@ fn level(parser: &mut Parser<'_>) -> Result<ConsistencyLevel, SyntaxError> {
     Ok(level)
 }
 
-fn select(parser: &mut Parser<'_>) -> Result<Select2, SyntaxError> {
+fn select(parser: &mut Parser<'_>) -> Result<Select2> {
     let is_count = parser.is_word(0, "COUNT") && parser.is_symbol(1, "(");
     if is_count {
         parser.advance();
@@ -143,7 +144,7 @@ fn select(parser: &mut Parser<'_>) -> Result<Select2, SyntaxError> {
     Ok(Select2 { table, columns, first, is_reversed, consistency, relations, limit })
 }
 
-fn columns(parser: &mut Parser<'_>) -> Result<Columns2, SyntaxError> {
+fn columns(parser: &mut Parser<'_>) -> Result<Columns2> {
     if parser.eat_symbol("*") {
         return Ok(Columns2::All);
     }
@@ -159,7 +160,7 @@ fn columns(parser: &mut Parser<'_>) -> Result<Columns2, SyntaxError> {
     Ok(Columns2::Names(names))
 }
 
-fn relations(parser: &mut Parser<'_>) -> Result<Vec<Relation2>, SyntaxError> {
+fn relations(parser: &mut Parser<'_>) -> Result<Vec<Relation2>> {
     let mut relations = vec![relation(parser)?];
     while parser.eat_word("AND") {
         relations.push(relation(parser)?);
@@ -167,7 +168,7 @@ fn relations(parser: &mut Parser<'_>) -> Result<Vec<Relation2>, SyntaxError> {
     Ok(relations)
 }
 
-fn relation(parser: &mut Parser<'_>) -> Result<Relation2, SyntaxError> {
+fn relation(parser: &mut Parser<'_>) -> Result<Relation2> {
     let name = term(parser)?;
     if parser.eat_word("IN") {
         return Ok(Relation2::In { name, values: parser.list_in_parentheses(term)? });
@@ -184,7 +185,7 @@ fn relation(parser: &mut Parser<'_>) -> Result<Relation2, SyntaxError> {
     Ok(Relation2::Compare { name, operator, value: term(parser)? })
 }
 
-fn using(parser: &mut Parser<'_>) -> Result<Using2, SyntaxError> {
+fn using(parser: &mut Parser<'_>) -> Result<Using2> {
     let mut using = Using2::default();
     if !parser.eat_word("USING") {
         return Ok(using);
@@ -207,15 +208,13 @@ fn using(parser: &mut Parser<'_>) -> Result<Using2, SyntaxError> {
     }
 }
 
-fn batch(parser: &mut Parser<'_>) -> Result<Changes2, SyntaxError> {
+fn batch(parser: &mut Parser<'_>) -> Result<Changes2> {
     parser.expect_word("BATCH")?;
     let using = using(parser)?;
     let mut statements = Vec::new();
     while let Some(statement) = change(parser)? {
         if statements.len() >= BATCH_STATEMENTS_MAX {
-            return Err(SyntaxError::invalid(format!(
-                "A batch can have {BATCH_STATEMENTS_MAX} statements at most"
-            )));
+            return invalid(format!("A batch can have {BATCH_STATEMENTS_MAX} statements at most"));
         }
         statements.push(statement);
         parser.eat_symbol(";");
@@ -225,7 +224,7 @@ fn batch(parser: &mut Parser<'_>) -> Result<Changes2, SyntaxError> {
 }
 
 /// Parses an INSERT, UPDATE or DELETE, or returns `None`.
-fn change(parser: &mut Parser<'_>) -> Result<Option<Change2>, SyntaxError> {
+fn change(parser: &mut Parser<'_>) -> Result<Option<Change2>> {
     if parser.eat_word("INSERT") {
         return insert(parser).map(Some);
     }
@@ -238,7 +237,7 @@ fn change(parser: &mut Parser<'_>) -> Result<Option<Change2>, SyntaxError> {
     Ok(None)
 }
 
-fn insert(parser: &mut Parser<'_>) -> Result<Change2, SyntaxError> {
+fn insert(parser: &mut Parser<'_>) -> Result<Change2> {
     parser.expect_word("INTO")?;
     let table = table_name(parser)?;
     parser.expect_symbol("(")?;
@@ -254,7 +253,7 @@ fn insert(parser: &mut Parser<'_>) -> Result<Change2, SyntaxError> {
     let mut values = parser.list_in_parentheses(term)?;
     let using = using(parser)?;
     if names.len() != values.len() {
-        return Err(SyntaxError::invalid("unmatched column names/values"));
+        return invalid("unmatched column names/values");
     }
     let (key_name, key) = (names.remove(0), values.remove(0));
     let columns =
@@ -262,7 +261,7 @@ fn insert(parser: &mut Parser<'_>) -> Result<Change2, SyntaxError> {
     Ok(Change2 { table, using, key_name: Some(key_name), keys: vec![key], what: Command2::Set(columns) })
 }
 
-fn update(parser: &mut Parser<'_>) -> Result<Change2, SyntaxError> {
+fn update(parser: &mut Parser<'_>) -> Result<Change2> {
     let table = table_name(parser)?;
     let using = using(parser)?;
     parser.expect_word("SET")?;
@@ -272,7 +271,7 @@ fn update(parser: &mut Parser<'_>) -> Result<Change2, SyntaxError> {
     Ok(Change2 { table, using, key_name: Some(key_name), keys, what: Command2::Set(columns) })
 }
 
-fn assignment(parser: &mut Parser<'_>) -> Result<(Term2, NewValue2), SyntaxError> {
+fn assignment(parser: &mut Parser<'_>) -> Result<(Term2, NewValue2)> {
     let name = term(parser)?;
     parser.expect_symbol("=")?;
     let value = term(parser)?;
@@ -289,7 +288,7 @@ fn assignment(parser: &mut Parser<'_>) -> Result<(Term2, NewValue2), SyntaxError
     Ok((name, NewValue2::Delta(if is_minus { delta.wrapping_neg() } else { delta })))
 }
 
-fn keys(parser: &mut Parser<'_>) -> Result<(Term2, Vec<Term2>), SyntaxError> {
+fn keys(parser: &mut Parser<'_>) -> Result<(Term2, Vec<Term2>)> {
     let name = term(parser)?;
     if parser.eat_word("IN") {
         return Ok((name, parser.list_in_parentheses(term)?));
@@ -298,7 +297,7 @@ fn keys(parser: &mut Parser<'_>) -> Result<(Term2, Vec<Term2>), SyntaxError> {
     Ok((name, vec![term(parser)?]))
 }
 
-fn delete(parser: &mut Parser<'_>) -> Result<Change2, SyntaxError> {
+fn delete(parser: &mut Parser<'_>) -> Result<Change2> {
     let columns = if parser.is_word(0, "FROM") { Vec::new() } else { parser.list(term)? };
     parser.expect_word("FROM")?;
     let table = table_name(parser)?;
@@ -311,7 +310,7 @@ fn delete(parser: &mut Parser<'_>) -> Result<Change2, SyntaxError> {
     Ok(Change2 { table, using, key_name: found.0, keys: found.1, what: Command2::Delete(columns) })
 }
 
-fn create(parser: &mut Parser<'_>, start: usize) -> Result<Statement2, SyntaxError> {
+fn create(parser: &mut Parser<'_>, start: usize) -> Result<Statement2> {
     if parser.eat_word("KEYSPACE") {
         let name = exact_name(parser)?;
         parser.expect_word("WITH")?;
@@ -335,7 +334,7 @@ fn create(parser: &mut Parser<'_>, start: usize) -> Result<Statement2, SyntaxErr
     Err(parser.no_viable_from(start, 0))
 }
 
-fn column(parser: &mut Parser<'_>) -> Result<(Term2, String, bool), SyntaxError> {
+fn column(parser: &mut Parser<'_>) -> Result<(Term2, String, bool)> {
     let name = term(parser)?;
     let class = exact_name(parser)?;
     let is_key = parser.eat_word("PRIMARY");
@@ -346,7 +345,7 @@ fn column(parser: &mut Parser<'_>) -> Result<(Term2, String, bool), SyntaxError>
 }
 
 /// Parses `a = b AND c:d = e`.
-fn properties(parser: &mut Parser<'_>) -> Result<Vec<(String, String)>, SyntaxError> {
+fn properties(parser: &mut Parser<'_>) -> Result<Vec<(String, String)>> {
     let mut properties = Vec::new();
     loop {
         let mut name = exact_name(parser)?;
@@ -355,10 +354,10 @@ fn properties(parser: &mut Parser<'_>) -> Result<Vec<(String, String)>, SyntaxEr
         }
         parser.expect_symbol("=")?;
         let Term2::Text(value) = term(parser)? else {
-            return Err(SyntaxError::invalid("a property cannot be bound"));
+            return invalid("a property cannot be bound");
         };
         if properties.len() >= PROPERTIES_MAX {
-            return Err(SyntaxError::invalid(format!("There can be {PROPERTIES_MAX} properties at most")));
+            return invalid(format!("There can be {PROPERTIES_MAX} properties at most"));
         }
         properties.push((name, value));
         if !parser.eat_word("AND") {
@@ -367,7 +366,7 @@ fn properties(parser: &mut Parser<'_>) -> Result<Vec<(String, String)>, SyntaxEr
     }
 }
 
-fn drop_statement(parser: &mut Parser<'_>, start: usize) -> Result<Statement2, SyntaxError> {
+fn drop_statement(parser: &mut Parser<'_>, start: usize) -> Result<Statement2> {
     if parser.eat_word("KEYSPACE") {
         return Ok(Statement2::DropKeyspace(exact_name(parser)?));
     }
@@ -380,7 +379,7 @@ fn drop_statement(parser: &mut Parser<'_>, start: usize) -> Result<Statement2, S
     Err(parser.no_viable_from(start, 0))
 }
 
-fn alter(parser: &mut Parser<'_>) -> Result<Alter2, SyntaxError> {
+fn alter(parser: &mut Parser<'_>) -> Result<Alter2> {
     if parser.eat_word("ALTER") {
         let column = term(parser)?;
         parser.expect_word("TYPE")?;

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::token::TokenKind;
-use crate::{AccessStatement, Resource, RoleOptions, SyntaxError};
+use crate::{AccessStatement, Resource, Result, RoleOptions};
 use base::compat::features::syntax;
 
 const PERMISSIONS: [&str; 8] =
@@ -10,7 +10,7 @@ const PERMISSIONS: [&str; 8] =
 
 impl Parser<'_> {
     /// Parses such a statement, or returns `None` if the text begins another one.
-    pub(super) fn access(&mut self) -> Result<Option<AccessStatement>, SyntaxError> {
+    pub(super) fn access(&mut self) -> Result<Option<AccessStatement>> {
         if let Some(found) = self.role()? {
             self.needs(syntax::ROLES);
             return Ok(Some(found));
@@ -41,7 +41,7 @@ impl Parser<'_> {
     }
 
     /// Parses a statement about roles, or returns `None`.
-    fn role(&mut self) -> Result<Option<AccessStatement>, SyntaxError> {
+    fn role(&mut self) -> Result<Option<AccessStatement>> {
         let found = if self.eat_words(&["CREATE", "ROLE"]) {
             let if_not_exists = self.if_not_exists()?;
             let name = self.user_name()?;
@@ -76,7 +76,7 @@ impl Parser<'_> {
         self.is_word(0, verb) && names_role && self.is_word(2, preposition)
     }
 
-    fn role_options(&mut self) -> Result<RoleOptions, SyntaxError> {
+    fn role_options(&mut self) -> Result<RoleOptions> {
         let mut options = RoleOptions::default();
         if !self.eat_word("WITH") {
             return Ok(options);
@@ -106,20 +106,20 @@ impl Parser<'_> {
         }
     }
 
-    fn role_flag(&mut self) -> Result<bool, SyntaxError> {
+    fn role_flag(&mut self) -> Result<bool> {
         self.expect_symbol("=")?;
         Ok(self.expect_kind(TokenKind::Boolean, "BOOLEAN")?.eq_ignore_ascii_case("true"))
     }
 
     /// Parses a user name, which keeps its case.
-    fn user_name(&mut self) -> Result<String, SyntaxError> {
+    fn user_name(&mut self) -> Result<String> {
         if self.is_name(0) || self.kind(0) == TokenKind::String {
             return Ok(self.take_value());
         }
         Err(self.no_viable(0))
     }
 
-    fn create_user(&mut self) -> Result<AccessStatement, SyntaxError> {
+    fn create_user(&mut self) -> Result<AccessStatement> {
         let if_not_exists = self.if_not_exists()?;
         let name = self.user_name()?;
         let password = self.password()?;
@@ -127,14 +127,14 @@ impl Parser<'_> {
         Ok(AccessStatement::CreateUser { name, if_not_exists, password, is_superuser })
     }
 
-    fn alter_user(&mut self) -> Result<AccessStatement, SyntaxError> {
+    fn alter_user(&mut self) -> Result<AccessStatement> {
         let name = self.user_name()?;
         let password = self.password()?;
         let is_superuser = self.superuser();
         Ok(AccessStatement::AlterUser { name, password, is_superuser })
     }
 
-    fn password(&mut self) -> Result<Option<String>, SyntaxError> {
+    fn password(&mut self) -> Result<Option<String>> {
         if !self.eat_word("WITH") {
             return Ok(None);
         }
@@ -149,17 +149,13 @@ impl Parser<'_> {
         self.eat_word("NOSUPERUSER").then_some(false)
     }
 
-    fn is_permission(&self, ahead: usize) -> bool {
-        PERMISSIONS.iter().any(|permission| self.is_word(ahead, permission))
-    }
-
     /// Parses a permission: its name in capitals, or `ALL`.
-    fn permission(&mut self) -> Result<String, SyntaxError> {
+    fn permission(&mut self) -> Result<String> {
         if self.eat_word("ALL") {
             self.eat_word("PERMISSIONS");
             return Ok("ALL".to_owned());
         }
-        if !self.is_permission(0) {
+        if !PERMISSIONS.iter().any(|permission| self.is_word(0, permission)) {
             return Err(self.no_viable(0));
         }
         let permission = self.take_value().to_uppercase();
@@ -167,13 +163,13 @@ impl Parser<'_> {
         Ok(permission)
     }
 
-    fn permission_on(&mut self) -> Result<(String, Resource), SyntaxError> {
+    fn permission_on(&mut self) -> Result<(String, Resource)> {
         let permission = self.permission()?;
         self.expect_word("ON")?;
         Ok((permission, self.resource()?))
     }
 
-    fn resource(&mut self) -> Result<Resource, SyntaxError> {
+    fn resource(&mut self) -> Result<Resource> {
         if self.eat_words(&["ALL", "KEYSPACES"]) {
             return Ok(Resource::AllKeyspaces);
         }
@@ -195,7 +191,7 @@ impl Parser<'_> {
         Ok(Resource::Table(self.table_name()?))
     }
 
-    fn list_permissions(&mut self) -> Result<AccessStatement, SyntaxError> {
+    fn list_permissions(&mut self) -> Result<AccessStatement> {
         let permission = self.permission()?;
         let resource = if self.eat_word("ON") { Some(self.resource()?) } else { None };
         let of = if self.eat_word("OF") { Some(self.user_name()?) } else { None };

@@ -3,11 +3,12 @@
 use std::cell::Cell;
 use std::ops::Range;
 
+use crate::error::invalid;
 use crate::failure::UnexpectedToken;
 use crate::keyword_name::token_name;
 use crate::limits::{MARKERS_MAX, STATEMENT_ITEM_BYTES, STATEMENT_ITEMS_MAX, STATEMENT_NESTING_MAX};
 use crate::token::{Token, TokenKind, Tokens};
-use crate::{Place, SyntaxError, Term, failure, lexer};
+use crate::{Place, Result, SyntaxError, Term, failure, lexer};
 use base::compat::Behaviour;
 use base::compat::features::{Language, LaterFeature, Syntax, syntax};
 use base::schema::is_reserved;
@@ -55,7 +56,7 @@ impl<'t> Parser<'t> {
     /// # Errors
     ///
     /// If the text is not CQL, is too long, or has too many tokens for the limit or for the memory of the request.
-    pub fn new(text: &'t str, release: Release) -> Result<Parser<'t>, SyntaxError> {
+    pub fn new(text: &'t str, release: Release) -> Result<Parser<'t>> {
         let tokens = lexer::tokens(text)?;
         Ok(Parser {
             text,
@@ -158,33 +159,33 @@ impl<'t> Parser<'t> {
         are_there
     }
 
-    pub(crate) fn expect_symbol(&mut self, symbol: &str) -> Result<(), SyntaxError> {
+    pub(crate) fn expect_symbol(&mut self, symbol: &str) -> Result<()> {
         if self.eat_symbol(symbol) {
             return Ok(());
         }
         Err(self.mismatched(&format!("'{symbol}'"), self.is_symbol(1, symbol)))
     }
 
-    pub(crate) fn expect_word(&mut self, keyword: &str) -> Result<(), SyntaxError> {
+    pub(crate) fn expect_word(&mut self, keyword: &str) -> Result<()> {
         if self.eat_word(keyword) {
             return Ok(());
         }
         Err(self.mismatched(&token_name(keyword), self.is_word(1, keyword)))
     }
 
-    pub(crate) fn expect_words(&mut self, keywords: &[&str]) -> Result<(), SyntaxError> {
+    pub(crate) fn expect_words(&mut self, keywords: &[&str]) -> Result<()> {
         keywords.iter().try_for_each(|keyword| self.expect_word(keyword))
     }
 
     /// Consumes a token of this kind and returns its value.
-    pub(crate) fn expect_kind(&mut self, kind: TokenKind, name: &str) -> Result<String, SyntaxError> {
+    pub(crate) fn expect_kind(&mut self, kind: TokenKind, name: &str) -> Result<String> {
         if self.kind(0) == kind {
             return Ok(self.take_value());
         }
         Err(self.mismatched(name, self.kind(1) == kind))
     }
 
-    pub(crate) fn expect_string(&mut self) -> Result<String, SyntaxError> {
+    pub(crate) fn expect_string(&mut self) -> Result<String> {
         self.expect_kind(TokenKind::String, "STRING_LITERAL")
     }
 
@@ -195,7 +196,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses a name, which is lowercased unless it is quoted.
-    pub fn name(&mut self) -> Result<String, SyntaxError> {
+    pub fn name(&mut self) -> Result<String> {
         if !self.is_name(0) {
             return Err(self.no_viable(0));
         }
@@ -205,10 +206,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses one or more items separated by commas.
-    pub(crate) fn list<T>(
-        &mut self,
-        mut one: impl FnMut(&mut Self) -> Result<T, SyntaxError>,
-    ) -> Result<Vec<T>, SyntaxError> {
+    pub(crate) fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let mut list = vec![one(self)?];
         while self.eat_symbol(",") {
             list.push(one(self)?);
@@ -223,8 +221,8 @@ impl<'t> Parser<'t> {
     /// Parses a list in parentheses.
     pub(crate) fn list_in_parentheses<T>(
         &mut self,
-        one: impl FnMut(&mut Self) -> Result<T, SyntaxError>,
-    ) -> Result<Vec<T>, SyntaxError> {
+        one: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
         self.expect_symbol("(")?;
         let list = self.list(one)?;
         self.expect_symbol(")")?;
@@ -232,7 +230,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses `?` or `:name`, or returns `None`.
-    pub(crate) fn marker(&mut self) -> Result<Option<usize>, SyntaxError> {
+    pub(crate) fn marker(&mut self) -> Result<Option<usize>> {
         let name = if self.eat_symbol("?") {
             None
         } else if self.is_symbol(0, ":") && self.is_name(1) {
@@ -244,18 +242,18 @@ impl<'t> Parser<'t> {
             return Ok(None);
         };
         if self.markers.len() >= MARKERS_MAX {
-            return Err(SyntaxError::invalid(format!("A statement can have {MARKERS_MAX} markers at most")));
+            return invalid(format!("A statement can have {MARKERS_MAX} markers at most"));
         }
         self.markers.push(name);
         Ok(Some(self.markers.len() - 1))
     }
 
-    pub(crate) fn marker_term(&mut self) -> Result<Option<Term>, SyntaxError> {
+    pub(crate) fn marker_term(&mut self) -> Result<Option<Term>> {
         Ok(self.marker()?.map(Term::Marker))
     }
 
     /// Charges the memory of items of the statement to the request: of their syntax trees and plans.
-    pub(super) fn charge(&mut self, bytes: usize) -> Result<(), SyntaxError> {
+    pub(super) fn charge(&mut self, bytes: usize) -> Result<()> {
         self.uncharged += bytes;
         if self.uncharged >= REQUEST_BYTES_FREE {
             meter::charge(std::mem::take(&mut self.uncharged))?;
@@ -264,10 +262,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses an item that may contain items of the same kind, and limits the nesting depth and the number of items.
-    pub(crate) fn nested<T>(
-        &mut self,
-        inner: impl FnOnce(&mut Self) -> Result<T, SyntaxError>,
-    ) -> Result<T, SyntaxError> {
+    pub(crate) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth >= STATEMENT_NESTING_MAX {
             let place = self.place();
             let message = format!("line {}:{} the statement is nested too deeply", place.line, place.column);
@@ -275,9 +270,9 @@ impl<'t> Parser<'t> {
         }
         self.items += 1;
         if self.items > STATEMENT_ITEMS_MAX {
-            return Err(SyntaxError::invalid(format!(
+            return invalid(format!(
                 "A statement can have {STATEMENT_ITEMS_MAX} terms at most: use several statements"
-            )));
+            ));
         }
         self.charge(STATEMENT_ITEM_BYTES)?;
         self.depth += 1;
@@ -310,7 +305,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Ends the statement: only semicolons may follow. Returns the error after which parsing continued, if there was one.
-    pub(crate) fn end(&mut self) -> Result<(), SyntaxError> {
+    pub(crate) fn end(&mut self) -> Result<()> {
         while self.eat_symbol(";") {}
         match (self.kind(0), self.kind(1)) {
             (TokenKind::End, _) => self.fault.take().map_or(Ok(()), Err),
@@ -376,7 +371,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Checks that a comment at the end of the text ends with a newline, as the old servers require.
-    pub(super) fn check_comment(&self) -> Result<(), SyntaxError> {
+    pub(super) fn check_comment(&self) -> Result<()> {
         let before_end = self.tokens.count().checked_sub(2).and_then(|at| self.tokens.get(at));
         let Some(comment) = before_end else { return Ok(()) };
         let raw = comment.raw(self.text);
@@ -390,7 +385,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Refuses `$` in languages without `$$` texts, where `$` is not a valid character.
-    pub(super) fn check_dollars(&self) -> Result<(), SyntaxError> {
+    pub(super) fn check_dollars(&self) -> Result<()> {
         let is_dollar =
             |token: &Token| token.kind == TokenKind::String && token.raw(self.text).starts_with('$');
         match self.tokens.iter().find(is_dollar) {

@@ -2,12 +2,12 @@
 
 use super::Parser;
 use crate::token::TokenKind;
-use crate::{AlterType, CreateIndex, IndexTarget, Properties, Statement, SyntaxError};
+use crate::{AlterType, CreateIndex, IndexTarget, Properties, Result, Statement, SyntaxError};
 use base::compat::features::restrictions::INDEXES_ON_ENTRIES;
 use base::compat::features::syntax;
 
 impl Parser<'_> {
-    pub(super) fn definition(&mut self) -> Result<Statement, SyntaxError> {
+    pub(super) fn definition(&mut self) -> Result<Statement> {
         let start = self.position();
         if self.eat_word("CREATE") {
             return self.create(start);
@@ -21,7 +21,7 @@ impl Parser<'_> {
         Err(self.no_viable(0))
     }
 
-    fn create(&mut self, start: usize) -> Result<Statement, SyntaxError> {
+    fn create(&mut self, start: usize) -> Result<Statement> {
         if self.eat_word("KEYSPACE") {
             let if_not_exists = self.if_not_exists()?;
             let name = self.name()?;
@@ -75,7 +75,7 @@ impl Parser<'_> {
         Statement::Refused(what)
     }
 
-    fn create_index(&mut self, is_custom: bool) -> Result<CreateIndex, SyntaxError> {
+    fn create_index(&mut self, is_custom: bool) -> Result<CreateIndex> {
         let if_not_exists = self.if_not_exists()?;
         let name = if self.is_word(0, "ON") { None } else { Some(self.name()?) };
         self.expect_word("ON")?;
@@ -88,7 +88,7 @@ impl Parser<'_> {
         Ok(CreateIndex { name, if_not_exists, table, column, target, is_custom, class, properties })
     }
 
-    fn index_target(&mut self) -> Result<(IndexTarget, String), SyntaxError> {
+    fn index_target(&mut self) -> Result<(IndexTarget, String)> {
         let targets = [
             (syntax::INDEX_OF_KEYS, IndexTarget::Keys),
             (syntax::INDEX_OF_VALUES, IndexTarget::Values),
@@ -111,7 +111,7 @@ impl Parser<'_> {
         Ok((IndexTarget::Values, self.name()?))
     }
 
-    fn create_type(&mut self) -> Result<Statement, SyntaxError> {
+    fn create_type(&mut self) -> Result<Statement> {
         self.needs(syntax::TYPE);
         let if_not_exists = self.if_not_exists()?;
         let name = self.table_name()?;
@@ -127,7 +127,7 @@ impl Parser<'_> {
         Ok(Statement::CreateType { name, if_not_exists, fields })
     }
 
-    fn alter(&mut self, start: usize) -> Result<Statement, SyntaxError> {
+    fn alter(&mut self, start: usize) -> Result<Statement> {
         if self.eat_word("KEYSPACE") {
             let name = self.name()?;
             self.expect_word("WITH")?;
@@ -147,7 +147,7 @@ impl Parser<'_> {
         Err(self.no_viable_from(start, 0))
     }
 
-    fn alter_type(&mut self) -> Result<AlterType, SyntaxError> {
+    fn alter_type(&mut self) -> Result<AlterType> {
         self.needs(syntax::TYPE);
         if self.eat_word("ALTER") {
             let field = self.name()?;
@@ -164,7 +164,7 @@ impl Parser<'_> {
         Err(self.no_viable(0))
     }
 
-    fn drop_statement(&mut self, start: usize) -> Result<Statement, SyntaxError> {
+    fn drop_statement(&mut self, start: usize) -> Result<Statement> {
         if self.eat_word("KEYSPACE") {
             let if_exists = self.if_exists()?;
             return Ok(Statement::DropKeyspace { if_exists, name: self.name()? });

@@ -1,7 +1,7 @@
 //! Parses DESCRIBE.
 
 use super::Parser;
-use crate::{Describe, Described, ElementKind, Statement, SyntaxError};
+use crate::{Describe, Described, ElementKind, Result, Statement};
 
 /// The words that list all elements of a kind.
 const LISTS: [(&str, ElementKind); 5] = [
@@ -24,7 +24,7 @@ const ELEMENTS: [(&[&str], ElementKind); 6] = [
 
 impl Parser<'_> {
     /// Parses DESCRIBE or DESC, or returns `None`.
-    pub(super) fn describe(&mut self) -> Result<Option<Statement>, SyntaxError> {
+    pub(super) fn describe(&mut self) -> Result<Option<Statement>> {
         if !self.eat_word("DESCRIBE") && !self.eat_word("DESC") {
             return Ok(None);
         }
@@ -36,7 +36,7 @@ impl Parser<'_> {
         Ok(Some(Statement::Describe(Describe { what, with_internals })))
     }
 
-    fn described(&mut self) -> Result<Described, SyntaxError> {
+    fn described(&mut self) -> Result<Described> {
         if self.eat_last_word("CLUSTER") {
             return Ok(Described::Cluster);
         }

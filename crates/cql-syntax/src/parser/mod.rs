@@ -17,18 +17,18 @@ pub use cursor::Parser;
 use std::collections::HashMap;
 
 use super::{Parsed, Statement, TableName};
-use crate::SyntaxError;
+use crate::Result;
 use base::compat::features::releases::NEWEST;
 use base::compat::features::{Language, syntax};
 use base::util::Release;
 
 /// Parses a statement in the newest language, with the messages of 2.1.
-pub fn parse(text: &str) -> Result<Parsed, SyntaxError> {
+pub fn parse(text: &str) -> Result<Parsed> {
     parse_as(text, NEWEST, Language::default())
 }
 
 /// Parses a statement in a language, with the messages of a release.
-pub fn parse_as(text: &str, release: Release, language: Language) -> Result<Parsed, SyntaxError> {
+pub fn parse_as(text: &str, release: Release, language: Language) -> Result<Parsed> {
     let mut parser = Parser::new(text, release)?;
     parser.language = language;
     parser.check_comment()?;
@@ -56,7 +56,7 @@ fn last_named(directions: impl IntoIterator<Item = (String, bool)>) -> Vec<(Stri
 }
 
 impl Parser<'_> {
-    fn statement(&mut self) -> Result<Statement, SyntaxError> {
+    fn statement(&mut self) -> Result<Statement> {
         if self.is_word(0, "SELECT") {
             return Ok(Statement::Select(self.select()?));
         }
@@ -90,7 +90,7 @@ impl Parser<'_> {
     }
 
     /// Parses `[keyspace.]name`; without a keyspace the name is in the session's keyspace.
-    pub fn table_name(&mut self) -> Result<TableName, SyntaxError> {
+    pub fn table_name(&mut self) -> Result<TableName> {
         let start = self.peek(0).start;
         let name = self.qualified_name()?;
         if name.keyspace.is_none() {
@@ -100,7 +100,7 @@ impl Parser<'_> {
     }
 
     /// Parses `[keyspace.]name`.
-    fn qualified_name(&mut self) -> Result<TableName, SyntaxError> {
+    fn qualified_name(&mut self) -> Result<TableName> {
         let name = self.name()?;
         if self.eat_symbol(".") {
             return Ok(TableName { keyspace: Some(name), name: self.name()? });
@@ -108,7 +108,7 @@ impl Parser<'_> {
         Ok(TableName { keyspace: None, name })
     }
 
-    fn if_not_exists(&mut self) -> Result<bool, SyntaxError> {
+    fn if_not_exists(&mut self) -> Result<bool> {
         let is_there = self.eat_word("IF");
         if is_there {
             self.expect_words(&["NOT", "EXISTS"])?;
@@ -117,7 +117,7 @@ impl Parser<'_> {
         Ok(is_there)
     }
 
-    fn if_exists(&mut self) -> Result<bool, SyntaxError> {
+    fn if_exists(&mut self) -> Result<bool> {
         let is_there = self.eat_word("IF");
         if is_there {
             self.expect_word("EXISTS")?;

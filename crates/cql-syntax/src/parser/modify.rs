@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Parser;
+use crate::error::invalid;
 use crate::limits::{BATCH_STATEMENT_BYTES, BATCH_STATEMENTS_MAX};
 use crate::token::TokenKind;
 use crate::{
-    Assignment, Batch, BatchKind, Change, Conditions, ConstantKind, Deletion, Modify, Operation, SyntaxError,
-    Term,
+    Assignment, Batch, BatchKind, Change, Conditions, ConstantKind, Deletion, Modify, Operation, Result, Term,
 };
 use base::compat::features::syntax;
 
@@ -20,7 +20,7 @@ struct Using {
 
 impl Parser<'_> {
     /// Parses an INSERT, UPDATE or DELETE, or returns `None`.
-    pub(super) fn modification(&mut self) -> Result<Option<Modify>, SyntaxError> {
+    pub(super) fn modification(&mut self) -> Result<Option<Modify>> {
         if self.eat_word("INSERT") {
             return self.insert().map(Some);
         }
@@ -33,7 +33,7 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    pub(super) fn batch(&mut self) -> Result<Batch, SyntaxError> {
+    pub(super) fn batch(&mut self) -> Result<Batch> {
         let kind = if self.eat_word("UNLOGGED") {
             BatchKind::Unlogged
         } else if self.eat_word("COUNTER") {
@@ -46,9 +46,7 @@ impl Parser<'_> {
         let mut statements = Vec::new();
         while let Some(statement) = self.modification()? {
             if statements.len() >= BATCH_STATEMENTS_MAX {
-                return Err(SyntaxError::invalid(format!(
-                    "A batch can have {BATCH_STATEMENTS_MAX} statements at most"
-                )));
+                return invalid(format!("A batch can have {BATCH_STATEMENTS_MAX} statements at most"));
             }
             self.charge(BATCH_STATEMENT_BYTES)?;
             statements.push(Box::new(statement));
@@ -58,7 +56,7 @@ impl Parser<'_> {
         Ok(Batch { kind, timestamp: using.timestamp, ttl: using.ttl, statements })
     }
 
-    fn using(&mut self, may_expire: bool) -> Result<Using, SyntaxError> {
+    fn using(&mut self, may_expire: bool) -> Result<Using> {
         let mut using = Using::default();
         if !self.eat_word("USING") {
             return Ok(using);
@@ -78,7 +76,7 @@ impl Parser<'_> {
         }
     }
 
-    fn insert(&mut self) -> Result<Modify, SyntaxError> {
+    fn insert(&mut self) -> Result<Modify> {
         self.expect_word("INTO")?;
         let table = self.table_name()?;
         let change = if self.eat_word("JSON") {
@@ -106,7 +104,7 @@ impl Parser<'_> {
         Ok(Modify { table, timestamp, ttl, conditions, change })
     }
 
-    fn update(&mut self) -> Result<Modify, SyntaxError> {
+    fn update(&mut self) -> Result<Modify> {
         let table = self.table_name()?;
         let Using { timestamp, ttl } = self.using(true)?;
         self.expect_word("SET")?;
@@ -117,7 +115,7 @@ impl Parser<'_> {
         Ok(Modify { table, timestamp, ttl, conditions, change: Change::Update { assignments, relations } })
     }
 
-    fn delete(&mut self) -> Result<Modify, SyntaxError> {
+    fn delete(&mut self) -> Result<Modify> {
         let deletions = if self.is_word(0, "FROM") { Vec::new() } else { self.list(Self::deletion)? };
         self.expect_word("FROM")?;
         let table = self.table_name()?;
@@ -128,12 +126,12 @@ impl Parser<'_> {
         Ok(Modify { table, timestamp, ttl, conditions, change: Change::Delete { deletions, relations } })
     }
 
-    fn deletion(&mut self) -> Result<Deletion, SyntaxError> {
+    fn deletion(&mut self) -> Result<Deletion> {
         let column = self.name()?;
         Ok(Deletion { column, part: self.part(|parser| parser.mismatched("K_FROM", false))? })
     }
 
-    fn conditions(&mut self) -> Result<Conditions, SyntaxError> {
+    fn conditions(&mut self) -> Result<Conditions> {
         if !self.eat_word("IF") {
             return Ok(Conditions::None);
         }
@@ -146,7 +144,7 @@ impl Parser<'_> {
     }
 
     /// Parses the assignments. A column may be changed twice, unless one of the changes sets it or both set one field.
-    fn assignments(&mut self) -> Result<Vec<Assignment>, SyntaxError> {
+    fn assignments(&mut self) -> Result<Vec<Assignment>> {
         let mut is_set_by_column = HashMap::new();
         let mut fields = HashSet::new();
         self.list(|parser| {
@@ -166,7 +164,7 @@ impl Parser<'_> {
         })
     }
 
-    fn assignment(&mut self) -> Result<Assignment, SyntaxError> {
+    fn assignment(&mut self) -> Result<Assignment> {
         let column = self.name()?;
         if let Some(key) = self.element()? {
             self.expect_symbol("=")?;
@@ -189,7 +187,9 @@ impl Parser<'_> {
             return Ok(Assignment { column, operation });
         }
         self.expect_symbol("=")?;
-        let operation = if self.is_name(0) && self.is_step(1) {
+        let operation = if self.is_name(0)
+            && (self.is_symbol(1, "+") || self.is_symbol(1, "-") || self.kind(1) == TokenKind::Integer)
+        {
             self.step(&column)?
         } else {
             self.set_or_prepend(&column)?
@@ -197,13 +197,7 @@ impl Parser<'_> {
         Ok(Assignment { column, operation })
     }
 
-    /// Checks whether something is added to or subtracted from a column. In `c = c -5` the minus sign is part of the
-    /// integer.
-    fn is_step(&self, ahead: usize) -> bool {
-        self.is_symbol(ahead, "+") || self.is_symbol(ahead, "-") || self.kind(ahead) == TokenKind::Integer
-    }
-
-    fn step(&mut self, column: &str) -> Result<Operation, SyntaxError> {
+    fn step(&mut self, column: &str) -> Result<Operation> {
         let of = self.name()?;
         let sign = if self.is_symbol(0, "-") || self.raw(0).starts_with('-') { '-' } else { '+' };
         let has_sign = self.kind(0) == TokenKind::Symbol;
@@ -219,7 +213,7 @@ impl Parser<'_> {
         Ok(if has_sign && sign == '-' { Operation::Subtract(term) } else { Operation::Add(term) })
     }
 
-    fn set_or_prepend(&mut self, column: &str) -> Result<Operation, SyntaxError> {
+    fn set_or_prepend(&mut self, column: &str) -> Result<Operation> {
         let term = self.term()?;
         if !self.eat_symbol("+") {
             return Ok(Operation::Set(term));

@@ -1,13 +1,14 @@
 //! Parses the properties after WITH.
 
 use super::Parser;
+use crate::error::invalid;
 use crate::limits::PROPERTIES_MAX;
 use crate::token::TokenKind;
-use crate::{Properties, PropertyValue, SyntaxError, Term};
+use crate::{Properties, PropertyValue, Result, Term};
 use base::compat::features::syntax;
 
 impl Parser<'_> {
-    pub(super) fn properties(&mut self) -> Result<Properties, SyntaxError> {
+    pub(super) fn properties(&mut self) -> Result<Properties> {
         let mut properties = Properties::default();
         loop {
             self.property(&mut properties)?;
@@ -17,7 +18,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn property(&mut self, properties: &mut Properties) -> Result<(), SyntaxError> {
+    pub(super) fn property(&mut self, properties: &mut Properties) -> Result<()> {
         let name = self.name()?;
         self.expect_symbol("=")?;
         let value = match self.property_value()? {
@@ -32,7 +33,7 @@ impl Parser<'_> {
             self.needs(syntax::CACHING_MAP);
         }
         if properties.0.len() >= PROPERTIES_MAX {
-            return Err(SyntaxError::invalid(format!("There can be {PROPERTIES_MAX} properties at most")));
+            return invalid(format!("There can be {PROPERTIES_MAX} properties at most"));
         }
         if properties.0.iter().any(|(earlier, _)| *earlier == name) {
             self.complain(format!("Multiple definition for property '{name}'"));
@@ -41,7 +42,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn property_value(&mut self) -> Result<Option<String>, SyntaxError> {
+    fn property_value(&mut self) -> Result<Option<String>> {
         if let Some(Term::Constant { text, .. }) = self.constant() {
             return Ok(Some(text.into()));
         }
@@ -51,7 +52,7 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    fn property_map(&mut self) -> Result<Vec<(String, String)>, SyntaxError> {
+    fn property_map(&mut self) -> Result<Vec<(String, String)>> {
         let mut map = Vec::new();
         self.expect_symbol("{")?;
         if self.eat_symbol("}") {
@@ -62,9 +63,7 @@ impl Parser<'_> {
             self.expect_symbol(":")?;
             let value = self.term()?;
             if map.len() >= PROPERTIES_MAX {
-                return Err(SyntaxError::invalid(format!(
-                    "There can be {PROPERTIES_MAX} properties at most"
-                )));
+                return invalid(format!("There can be {PROPERTIES_MAX} properties at most"));
             }
             self.add_entry(&mut map, &name, &value);
             if !self.eat_symbol(",") {

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::token::TokenKind;
-use crate::{Condition, InValues, Operator, Part, Relation, SyntaxError, Term, Test};
+use crate::{Condition, InValues, Operator, Part, Relation, Result, SyntaxError, Term, Test};
 use base::compat::features::restrictions::MULTI_CELL_USER_TYPES;
 use base::compat::features::syntax;
 
@@ -14,7 +14,7 @@ const FAULTS_MAX: usize = 20;
 
 impl Parser<'_> {
     /// Parses the conditions after WHERE.
-    pub(super) fn relations(&mut self) -> Result<Vec<Relation>, SyntaxError> {
+    pub(super) fn relations(&mut self) -> Result<Vec<Relation>> {
         let mut relations = Vec::new();
         let mut faults = 0;
         loop {
@@ -42,11 +42,11 @@ impl Parser<'_> {
         }
     }
 
-    fn relation(&mut self) -> Result<Relation, SyntaxError> {
+    fn relation(&mut self) -> Result<Relation> {
         self.nested(Self::any_relation)
     }
 
-    fn any_relation(&mut self) -> Result<Relation, SyntaxError> {
+    fn any_relation(&mut self) -> Result<Relation> {
         if self.eat_word("TOKEN") {
             let columns = self.list_in_parentheses(Self::name)?;
             let operator = self.operator()?;
@@ -67,7 +67,7 @@ impl Parser<'_> {
         self.relation_of_column()
     }
 
-    fn relation_of_column(&mut self) -> Result<Relation, SyntaxError> {
+    fn relation_of_column(&mut self) -> Result<Relation> {
         let start = self.position();
         let column = self.name()?;
         if self.eat_word("IN") {
@@ -92,7 +92,7 @@ impl Parser<'_> {
     }
 
     /// Parses `[key]`, or returns `None`.
-    pub(super) fn element(&mut self) -> Result<Option<Term>, SyntaxError> {
+    pub(super) fn element(&mut self) -> Result<Option<Term>> {
         if !self.eat_symbol("[") {
             return Ok(None);
         }
@@ -102,10 +102,7 @@ impl Parser<'_> {
     }
 
     /// Parses `[key]` or `.field`, or returns `None`. `refused` returns the error of releases without fields here.
-    pub(super) fn part(
-        &mut self,
-        refused: impl Fn(&Self) -> SyntaxError,
-    ) -> Result<Option<Part>, SyntaxError> {
+    pub(super) fn part(&mut self, refused: impl Fn(&Self) -> SyntaxError) -> Result<Option<Part>> {
         if let Some(field) = self.field(refused)? {
             return Ok(Some(Part::Field(field)));
         }
@@ -113,10 +110,7 @@ impl Parser<'_> {
     }
 
     /// Parses `.field`, or returns `None`.
-    pub(super) fn field(
-        &mut self,
-        refused: impl Fn(&Self) -> SyntaxError,
-    ) -> Result<Option<String>, SyntaxError> {
+    pub(super) fn field(&mut self, refused: impl Fn(&Self) -> SyntaxError) -> Result<Option<String>> {
         if !self.is_symbol(0, ".") {
             return Ok(None);
         }
@@ -126,7 +120,7 @@ impl Parser<'_> {
         self.name().map(Some)
     }
 
-    fn relation_of_columns(&mut self) -> Result<Relation, SyntaxError> {
+    fn relation_of_columns(&mut self) -> Result<Relation> {
         let columns = self.list_in_parentheses(Self::name)?;
         if self.eat_word("IN") {
             let values = match self.marker()? {
@@ -139,7 +133,7 @@ impl Parser<'_> {
         Ok(Relation::Columns { columns, operator, value: self.tuple_or_marker()? })
     }
 
-    fn tuple_or_marker(&mut self) -> Result<Term, SyntaxError> {
+    fn tuple_or_marker(&mut self) -> Result<Term> {
         if let Some(marker) = self.marker_term()? {
             return Ok(marker);
         }
@@ -150,10 +144,7 @@ impl Parser<'_> {
     }
 
     /// Parses a list in parentheses that may be empty.
-    fn list_or_nothing(
-        &mut self,
-        one: impl FnMut(&mut Self) -> Result<Term, SyntaxError>,
-    ) -> Result<Vec<Term>, SyntaxError> {
+    fn list_or_nothing(&mut self, one: impl FnMut(&mut Self) -> Result<Term>) -> Result<Vec<Term>> {
         if self.is_symbol(0, "(") && self.is_symbol(1, ")") {
             self.needs(syntax::EMPTY_IN);
             self.advance();
@@ -163,7 +154,7 @@ impl Parser<'_> {
         self.list_in_parentheses(one)
     }
 
-    fn in_values(&mut self) -> Result<InValues, SyntaxError> {
+    fn in_values(&mut self) -> Result<InValues> {
         if let Some(marker) = self.marker()? {
             self.needs(syntax::IN_MARKER);
             return Ok(InValues::Marker(marker));
@@ -174,7 +165,7 @@ impl Parser<'_> {
         Ok(InValues::List(self.list_or_nothing(Self::term)?))
     }
 
-    fn operator(&mut self) -> Result<Operator, SyntaxError> {
+    fn operator(&mut self) -> Result<Operator> {
         self.operator_here().ok_or_else(|| self.no_viable(0))
     }
 
@@ -182,21 +173,13 @@ impl Parser<'_> {
         if self.kind(0) != TokenKind::Symbol {
             return None;
         }
-        let operator = match self.raw(0) {
-            "=" => Operator::Eq,
-            "!=" => Operator::Neq,
-            "<" => Operator::Lt,
-            "<=" => Operator::Lte,
-            ">" => Operator::Gt,
-            ">=" => Operator::Gte,
-            _ => return None,
-        };
+        let operator = Operator::of_sign(self.raw(0))?;
         self.advance();
         Some(operator)
     }
 
     /// Parses the conditions after IF.
-    pub(super) fn if_conditions(&mut self) -> Result<Vec<Condition>, SyntaxError> {
+    pub(super) fn if_conditions(&mut self) -> Result<Vec<Condition>> {
         let mut conditions = vec![self.condition()?];
         while self.eat_word("AND") {
             conditions.push(self.condition()?);
@@ -204,7 +187,7 @@ impl Parser<'_> {
         Ok(conditions)
     }
 
-    fn condition(&mut self) -> Result<Condition, SyntaxError> {
+    fn condition(&mut self) -> Result<Condition> {
         let start = self.position();
         let column = self.name()?;
         let part = self.part(|parser| parser.no_viable_from(start, 0))?;

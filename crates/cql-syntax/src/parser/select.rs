@@ -3,12 +3,12 @@
 use super::{Parser, last_named};
 use crate::limits::STATEMENT_NESTING_MAX;
 use crate::token::TokenKind;
-use crate::{Select, Selected, Selection, Selector, SyntaxError};
+use crate::{Result, Select, Selected, Selection, Selector, SyntaxError};
 use base::compat::Behaviour;
 use base::compat::features::syntax;
 
 impl Parser<'_> {
-    pub(super) fn select(&mut self) -> Result<Select, SyntaxError> {
+    pub(super) fn select(&mut self) -> Result<Select> {
         self.expect_word("SELECT")?;
         let is_json = self.is_modifier("JSON") && self.eat_word("JSON");
         if is_json {
@@ -60,14 +60,13 @@ impl Parser<'_> {
 
     /// Checks whether a word is a modifier before the selection, instead of a column with this name.
     fn is_modifier(&self, word: &str) -> bool {
-        self.is_word(0, word) && !self.is_word(1, "FROM") && !self.is_word(1, "AS") && !self.is_punctuation(1)
+        self.is_word(0, word)
+            && !self.is_word(1, "FROM")
+            && !self.is_word(1, "AS")
+            && ![",", ".", "("].iter().any(|symbol| self.is_symbol(1, symbol))
     }
 
-    fn is_punctuation(&self, ahead: usize) -> bool {
-        [",", ".", "("].iter().any(|symbol| self.is_symbol(ahead, symbol))
-    }
-
-    fn selection(&mut self) -> Result<Selection, SyntaxError> {
+    fn selection(&mut self) -> Result<Selection> {
         if self.eat_symbol("*") {
             return Ok(Selection::All);
         }
@@ -82,7 +81,7 @@ impl Parser<'_> {
     }
 
     /// Parses `count(*)` or `count(1)`.
-    fn count(&mut self) -> Result<Selector, SyntaxError> {
+    fn count(&mut self) -> Result<Selector> {
         self.advance();
         self.expect_symbol("(")?;
         let counted = self.take_value();
@@ -93,7 +92,7 @@ impl Parser<'_> {
         Ok(Selector::CountRows)
     }
 
-    fn alias(&mut self) -> Result<Option<String>, SyntaxError> {
+    fn alias(&mut self) -> Result<Option<String>> {
         if !self.eat_word("AS") {
             return Ok(None);
         }
@@ -101,12 +100,12 @@ impl Parser<'_> {
         self.name().map(Some)
     }
 
-    fn selected(&mut self) -> Result<Selected, SyntaxError> {
+    fn selected(&mut self) -> Result<Selected> {
         let selector = self.selector()?;
         Ok(Selected { selector, alias: self.alias()? })
     }
 
-    fn selector(&mut self) -> Result<Selector, SyntaxError> {
+    fn selector(&mut self) -> Result<Selector> {
         self.nested(|parser| {
             let mut selector = parser.whole_selector()?;
             let mut fields = 0;
@@ -123,7 +122,7 @@ impl Parser<'_> {
         })
     }
 
-    fn whole_selector(&mut self) -> Result<Selector, SyntaxError> {
+    fn whole_selector(&mut self) -> Result<Selector> {
         let of_column = |parser: &mut Self| {
             parser.advance();
             parser.expect_symbol("(")?;
@@ -162,7 +161,7 @@ impl Parser<'_> {
     }
 
     /// Parses `CAST(selector AS type)`.
-    fn cast_selector(&mut self) -> Result<Selector, SyntaxError> {
+    fn cast_selector(&mut self) -> Result<Selector> {
         self.advance();
         self.expect_symbol("(")?;
         let of = Box::new(self.selector()?);
@@ -172,7 +171,7 @@ impl Parser<'_> {
         Ok(Selector::Cast { of, cql_type })
     }
 
-    fn selector_arguments(&mut self) -> Result<Vec<Selector>, SyntaxError> {
+    fn selector_arguments(&mut self) -> Result<Vec<Selector>> {
         let start = self.position();
         // The old parser already refuses a constant when it chooses between `()` and arguments.
         if !self.is_symbol(1, ")") && !self.is_name(1) && !self.is_word(1, "TOKEN") {
@@ -184,7 +183,7 @@ impl Parser<'_> {
         Ok(arguments)
     }
 
-    fn ordering(&mut self) -> Result<(String, bool), SyntaxError> {
+    fn ordering(&mut self) -> Result<(String, bool)> {
         let column = self.name()?;
         let is_backwards = self.eat_word("DESC");
         if !is_backwards {

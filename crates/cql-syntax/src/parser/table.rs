@@ -1,12 +1,12 @@
 //! Parses CREATE TABLE and ALTER TABLE.
 
 use super::{Parser, last_named};
-use crate::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties, SyntaxError};
+use crate::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties, Result};
 use base::compat::features::syntax;
 
 impl Parser<'_> {
     /// Parses the rest of CREATE TABLE.
-    pub(super) fn create_table(&mut self) -> Result<CreateTable, SyntaxError> {
+    pub(super) fn create_table(&mut self) -> Result<CreateTable> {
         let if_not_exists = self.if_not_exists()?;
         let mut made = CreateTable {
             table: self.table_name()?,
@@ -35,7 +35,7 @@ impl Parser<'_> {
         Ok(made)
     }
 
-    fn definition_of_column(&mut self, made: &mut CreateTable) -> Result<(), SyntaxError> {
+    fn definition_of_column(&mut self, made: &mut CreateTable) -> Result<()> {
         if self.eat_word("PRIMARY") {
             self.expect_word("KEY")?;
             made.primary_keys.push(self.primary_key()?);
@@ -60,7 +60,7 @@ impl Parser<'_> {
         is_static
     }
 
-    fn primary_key(&mut self) -> Result<PrimaryKey, SyntaxError> {
+    fn primary_key(&mut self) -> Result<PrimaryKey> {
         self.expect_symbol("(")?;
         let partition_key =
             if self.is_symbol(0, "(") { self.list_in_parentheses(Self::name)? } else { vec![self.name()?] };
@@ -71,7 +71,7 @@ impl Parser<'_> {
 
     /// Parses a column name of CLUSTERING ORDER BY. The old servers continue after an unexpected parenthesis, so they
     /// report the last one.
-    fn clustering_name(&mut self) -> Result<String, SyntaxError> {
+    fn clustering_name(&mut self) -> Result<String> {
         if self.is_symbol(0, "(") && self.is_name(1) {
             let fault = self.no_viable(0);
             self.put_off(fault);
@@ -80,7 +80,7 @@ impl Parser<'_> {
         self.name()
     }
 
-    fn table_property(&mut self, made: &mut CreateTable) -> Result<(), SyntaxError> {
+    fn table_property(&mut self, made: &mut CreateTable) -> Result<()> {
         if self.eat_words(&["COMPACT", "STORAGE"]) {
             made.is_compact = true;
         } else if self.eat_words(&["CLUSTERING", "ORDER"]) {
@@ -93,7 +93,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn clustering(&mut self) -> Result<(String, bool), SyntaxError> {
+    fn clustering(&mut self) -> Result<(String, bool)> {
         let column = self.name()?;
         if self.eat_word("ASC") {
             return Ok((column, false));
@@ -105,10 +105,7 @@ impl Parser<'_> {
     }
 
     /// Parses one step, or several in parentheses.
-    fn steps(
-        &mut self,
-        one: impl FnMut(&mut Self) -> Result<Alter, SyntaxError>,
-    ) -> Result<Alter, SyntaxError> {
+    fn steps(&mut self, one: impl FnMut(&mut Self) -> Result<Alter>) -> Result<Alter> {
         let mut one = one;
         if self.is_symbol(0, "(") {
             self.needs(syntax::COLUMN_LIST);
@@ -125,7 +122,7 @@ impl Parser<'_> {
     }
 
     /// Parses the rest of ALTER TABLE, after the name of the table.
-    pub(super) fn alter_table(&mut self) -> Result<Alter, SyntaxError> {
+    pub(super) fn alter_table(&mut self) -> Result<Alter> {
         if self.eat_word("ALTER") {
             let column = self.name()?;
             self.expect_word("TYPE")?;
@@ -152,7 +149,7 @@ impl Parser<'_> {
     }
 
     /// Parses `a TO b AND c TO d`.
-    pub(super) fn renamings(&mut self) -> Result<Vec<(String, String)>, SyntaxError> {
+    pub(super) fn renamings(&mut self) -> Result<Vec<(String, String)>> {
         let mut renamings = Vec::new();
         loop {
             let from = self.name()?;

@@ -3,15 +3,15 @@
 use super::Parser;
 use crate::limits::FUNCTION_CALL_BYTES;
 use crate::token::TokenKind;
-use crate::{ConstantKind, FunctionCall, SyntaxError, Term};
+use crate::{ConstantKind, FunctionCall, Result, SyntaxError, Term};
 use base::compat::features::syntax;
 
 impl Parser<'_> {
-    pub(super) fn term(&mut self) -> Result<Term, SyntaxError> {
+    pub(super) fn term(&mut self) -> Result<Term> {
         self.nested(Self::any_term)
     }
 
-    fn any_term(&mut self) -> Result<Term, SyntaxError> {
+    fn any_term(&mut self) -> Result<Term> {
         if let Some(constant) = self.constant() {
             return Ok(constant);
         }
@@ -78,7 +78,7 @@ impl Parser<'_> {
     }
 
     /// Parses an integer or a marker, for LIMIT, TIMESTAMP and TTL.
-    pub(super) fn integer(&mut self) -> Result<Term, SyntaxError> {
+    pub(super) fn integer(&mut self) -> Result<Term> {
         if let Some(marker) = self.marker_term()? {
             self.needs(syntax::MARKER_ANYWHERE);
             return Ok(marker);
@@ -91,7 +91,7 @@ impl Parser<'_> {
         }
     }
 
-    fn list_literal(&mut self) -> Result<Term, SyntaxError> {
+    fn list_literal(&mut self) -> Result<Term> {
         self.expect_symbol("[")?;
         let elements = if self.is_symbol(0, "]") { Vec::new() } else { self.list(Self::term)? };
         self.expect_symbol("]")?;
@@ -99,7 +99,7 @@ impl Parser<'_> {
     }
 
     /// Parses a set, a map or a value of a user-defined type.
-    fn braces(&mut self) -> Result<Term, SyntaxError> {
+    fn braces(&mut self) -> Result<Term> {
         self.expect_symbol("{")?;
         if self.eat_symbol("}") {
             return Ok(Term::Set(Vec::new()));
@@ -118,7 +118,7 @@ impl Parser<'_> {
         Ok(literal)
     }
 
-    fn set_or_map(&mut self) -> Result<Term, SyntaxError> {
+    fn set_or_map(&mut self) -> Result<Term> {
         let first = self.term()?;
         if !self.eat_symbol(":") {
             let mut elements = vec![first];
@@ -144,7 +144,7 @@ impl Parser<'_> {
             || self.is_word(1, "SET") && self.is_symbol(2, "<")
     }
 
-    fn cast(&mut self) -> Result<Term, SyntaxError> {
+    fn cast(&mut self) -> Result<Term> {
         self.expect_symbol("(")?;
         let cql_type = self.type_name()?;
         self.expect_symbol(")")?;
@@ -158,7 +158,7 @@ impl Parser<'_> {
             && self.is_symbol(ahead + 3, "(")
     }
 
-    fn function_call(&mut self) -> Result<Term, SyntaxError> {
+    fn function_call(&mut self) -> Result<Term> {
         let Some((keyspace, name)) = self.function_name()? else {
             // A quoted name is not a function name, so the old parser stops at it and not after it.
             let is_word = self.is_name(0) && self.kind(0) == TokenKind::Word;
@@ -176,7 +176,7 @@ impl Parser<'_> {
 
     /// Parses the name of a function and its keyspace, or returns `None` if no parenthesis follows. The name keeps its
     /// case.
-    pub(super) fn function_name(&mut self) -> Result<Option<(Option<String>, String)>, SyntaxError> {
+    pub(super) fn function_name(&mut self) -> Result<Option<(Option<String>, String)>> {
         if self.is_function_of_keyspace(0) {
             let keyspace = self.name()?;
             self.needs(syntax::KEYSPACE_FUNCTION);

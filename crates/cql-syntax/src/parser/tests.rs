@@ -9,7 +9,7 @@ use crate::limits::{
 };
 use crate::{
     Assignment, Change, Conditions, ConstantKind, InValues, Modify, Operation, Operator, Relation, Selection,
-    Selector, Term, hint,
+    Selector, SyntaxError, Term, hint,
 };
 use base::util::meter::{RequestLimits, RequestMemory, RequestMeter, TimeLimits, metered};
 

@@ -2,15 +2,15 @@
 
 use super::Parser;
 use crate::token::TokenKind;
-use crate::{SyntaxError, TableName, TypeName};
+use crate::{Result, TableName, TypeName};
 use base::compat::features::syntax;
 
 impl Parser<'_> {
-    pub(super) fn type_name(&mut self) -> Result<TypeName, SyntaxError> {
+    pub(super) fn type_name(&mut self) -> Result<TypeName> {
         self.nested(Self::any_type)
     }
 
-    fn any_type(&mut self) -> Result<TypeName, SyntaxError> {
+    fn any_type(&mut self) -> Result<TypeName> {
         if self.kind(0) == TokenKind::String {
             return Ok(TypeName::Custom(self.take_value()));
         }
@@ -51,7 +51,7 @@ impl Parser<'_> {
         Ok(TypeName::Named { keyspace, name })
     }
 
-    fn parameter(&mut self) -> Result<TypeName, SyntaxError> {
+    fn parameter(&mut self) -> Result<TypeName> {
         self.expect_symbol("<")?;
         let parameter = self.type_name()?;
         self.expect_symbol(">")?;

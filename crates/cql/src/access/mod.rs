@@ -6,17 +6,18 @@ mod rows;
 mod users;
 
 use super::{CqlError, Execution, Outcome, QueryState, system};
+use crate::Result;
 use crate::error::invalid;
 use base::compat::texts;
-use cql_syntax::AccessStatement;
-use db::{Permission, Resource, RoleKeeper, Roles};
+use cql_syntax::{AccessStatement, RoleOptions};
+use db::{Permission, Resource, Role, RoleKeeper, Roles};
 
 /// The error if a statement would change users that are defined in files.
 const IN_FILES: &str = "this server reads users from its passwd file and rights from its access file: change the \
                         files, statements cannot";
 
 /// Executes USE. The keyspace must exist; no permission is needed.
-pub(crate) fn use_keyspace(state: &QueryState<'_>, keyspace: &str) -> Result<Outcome, CqlError> {
+pub(crate) fn use_keyspace(state: &QueryState<'_>, keyspace: &str) -> Result<Outcome> {
     if !system::is_system(keyspace) {
         let known = state.database.describe(state.behaviour).check_named_keyspace(keyspace.as_bytes());
         known.map_err(|_| db::Error::unknown(texts::unknown_keyspace_of_use(state.behaviour, keyspace)))?;
@@ -35,24 +36,69 @@ struct AccessRequest<'a> {
 
 impl AccessRequest<'_> {
     /// Changes the roles. On an error, nothing is changed.
-    async fn change(
-        &self,
-        edit: impl FnMut(&mut Roles) -> Result<(), CqlError>,
-    ) -> Result<Outcome, CqlError> {
+    async fn change(&self, edit: impl FnMut(&mut Roles) -> Result<()>) -> Result<Outcome> {
         self.state.database.logins().change_roles(edit).await?;
         Ok(Outcome::Void)
     }
 
     /// Returns the hash of a password in a statement.
-    async fn hash(&self, password: Option<&String>) -> Result<Option<String>, CqlError> {
+    async fn hash(&self, password: Option<&String>) -> Result<Option<String>> {
         match password {
             Some(password) => Ok(Some(self.keeper.hash(password).await?)),
             None => Ok(None),
         }
     }
 
+    /// Creates a role, unless there is one with this name. `check` also runs before the password is hashed, because that
+    /// is expensive.
+    async fn create(
+        &self,
+        name: &str,
+        options: &RoleOptions,
+        check: impl Fn(&Roles) -> Result<()>,
+    ) -> Result<Outcome> {
+        check(&self.keeper.now())?;
+        let role = Role {
+            is_superuser: options.superuser.unwrap_or(false),
+            can_login: options.login.unwrap_or(false),
+            salted_hash: self.hash(options.password.as_ref()).await?,
+            ..Role::default()
+        };
+        self.change(|roles| {
+            check(roles)?;
+            if !roles.contains(name) {
+                roles.put(name, role.clone())?;
+                let made = Resource::Role(name.to_owned());
+                roles.grant(self.me, &made, made.applicable());
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Changes the properties of a role that the statement has.
+    async fn alter(
+        &self,
+        name: &str,
+        options: &RoleOptions,
+        check: impl Fn(&Roles) -> Result<()>,
+    ) -> Result<Outcome> {
+        check(&self.keeper.now())?;
+        let hash = self.hash(options.password.as_ref()).await?;
+        self.change(|roles| {
+            check(roles)?;
+            roles.edit(name, |role| {
+                role.is_superuser = options.superuser.unwrap_or(role.is_superuser);
+                role.can_login = options.login.unwrap_or(role.can_login);
+                role.salted_hash = hash.clone().or(role.salted_hash.take());
+            });
+            Ok(())
+        })
+        .await
+    }
+
     /// Checks whether the user has a permission on roles.
-    fn check(&self, roles: &Roles, permission: Permission, resource: &Resource) -> Result<(), CqlError> {
+    fn check(&self, roles: &Roles, permission: Permission, resource: &Resource) -> Result<()> {
         if roles.allow(self.me, permission, resource) {
             return Ok(());
         }
@@ -63,7 +109,7 @@ impl AccessRequest<'_> {
     }
 }
 
-fn unauthorized<T>(why: impl Into<String>) -> Result<T, CqlError> {
+fn unauthorized<T>(why: impl Into<String>) -> Result<T> {
     Err(CqlError::Unauthorized(why.into()))
 }
 
@@ -110,7 +156,7 @@ pub(crate) fn run<'a>(state: &'a QueryState<'a>, statement: &'a AccessStatement)
 
 /// Returns the error of a server without roles. Without a login every user is the anonymous user, whom the old servers
 /// refuse with these messages.
-fn refuse(state: &QueryState<'_>, statement: &AccessStatement) -> Result<Outcome, CqlError> {
+fn refuse(state: &QueryState<'_>, statement: &AccessStatement) -> Result<Outcome> {
     if state.user.is_some() {
         return invalid(IN_FILES);
     }

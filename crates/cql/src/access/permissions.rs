@@ -1,7 +1,7 @@
 //! GRANT, REVOKE and LIST of permissions.
 
 use super::{AccessRequest, invalid, rows, unauthorized};
-use crate::{CqlError, Outcome};
+use crate::{Outcome, Result};
 use base::compat::features::releases::NEWEST;
 use base::compat::texts;
 use db::{Permission, PermissionSet, Resource, Roles};
@@ -13,7 +13,7 @@ pub(super) enum PermissionChange {
     Revoke,
 }
 
-fn not_without_authorizer(desk: &AccessRequest<'_>, operation: &str) -> Result<(), CqlError> {
+fn not_without_authorizer(desk: &AccessRequest<'_>, operation: &str) -> Result<()> {
     if desk.state.database.logins().enforces_permissions() {
         return Ok(());
     }
@@ -21,7 +21,7 @@ fn not_without_authorizer(desk: &AccessRequest<'_>, operation: &str) -> Result<(
 }
 
 /// Returns the permissions with a name. `ALL` is the permissions that apply to the resource.
-fn named(name: &str, resource: Option<&Resource>) -> Result<PermissionSet, CqlError> {
+fn named(name: &str, resource: Option<&Resource>) -> Result<PermissionSet> {
     let applicable = resource.map_or_else(|| Permission::ALL.iter().copied().collect(), Resource::applicable);
     if name == "ALL" {
         return Ok(applicable);
@@ -46,11 +46,7 @@ fn class(resource: &Resource) -> &'static str {
 }
 
 /// Returns the resource that a statement names. It must exist.
-fn found(
-    desk: &AccessRequest<'_>,
-    roles: &Roles,
-    named: &cql_syntax::Resource,
-) -> Result<Resource, CqlError> {
+fn found(desk: &AccessRequest<'_>, roles: &Roles, named: &cql_syntax::Resource) -> Result<Resource> {
     let catalog = desk.state.database.catalog();
     let (resource, is_there) = match named {
         cql_syntax::Resource::AllKeyspaces => (Resource::AllKeyspaces, true),
@@ -68,7 +64,7 @@ fn found(
     if is_there { Ok(resource) } else { invalid(format!("{resource} doesn't exist")) }
 }
 
-fn user_exists(roles: &Roles, name: &str) -> Result<(), CqlError> {
+fn user_exists(roles: &Roles, name: &str) -> Result<()> {
     if roles.contains(name) { Ok(()) } else { invalid(texts::unknown_user(NEWEST, name)) }
 }
 
@@ -79,7 +75,7 @@ pub(super) async fn change(
     permission: &str,
     resource: &cql_syntax::Resource,
     role: &str,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     not_without_authorizer(desk, if change == PermissionChange::Grant { "GRANT" } else { "REVOKE" })?;
     desk.change(|roles| {
         user_exists(roles, role)?;
@@ -112,7 +108,7 @@ pub(super) fn list(
     resource: Option<&cql_syntax::Resource>,
     of: Option<&str>,
     is_recursive: bool,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     not_without_authorizer(desk, "LIST PERMISSIONS")?;
     let roles = desk.keeper.now();
     let resource = resource.map(|resource| found(desk, &roles, resource)).transpose()?;

@@ -1,15 +1,15 @@
 //! The statements about roles.
 
 use super::{AccessRequest, invalid, rows, unauthorized};
-use crate::{CqlError, Outcome};
+use crate::{Outcome, Result};
 use cql_syntax::RoleOptions;
-use db::{Permission, Resource, Role, Roles};
+use db::{Permission, Resource, Roles};
 
-fn exists(roles: &Roles, name: &str) -> Result<(), CqlError> {
+fn exists(roles: &Roles, name: &str) -> Result<()> {
     if roles.contains(name) { Ok(()) } else { invalid(format!("{name} doesn't exist")) }
 }
 
-fn no_custom(options: &RoleOptions) -> Result<(), CqlError> {
+fn no_custom(options: &RoleOptions) -> Result<()> {
     if options.has_custom { invalid("CassandraRoleManager doesn't support OPTIONS") } else { Ok(()) }
 }
 
@@ -18,7 +18,7 @@ pub(super) async fn create(
     name: &str,
     if_not_exists: bool,
     options: &RoleOptions,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     let check = |roles: &Roles| {
         desk.check(roles, Permission::Create, &Resource::AllRoles)?;
         if options.superuser == Some(true) && !roles.is_superuser(desk.me) {
@@ -33,49 +33,14 @@ pub(super) async fn create(
         }
         Ok(())
     };
-    check(&desk.keeper.now())?;
-    let salted_hash = desk.hash(options.password.as_ref()).await?;
-    desk.change(|roles| {
-        check(roles)?;
-        if !roles.contains(name) {
-            let is_superuser = options.superuser.unwrap_or(false);
-            let can_login = options.login.unwrap_or(false);
-            let salted_hash = salted_hash.clone();
-            roles.put(name, Role { is_superuser, can_login, salted_hash, ..Role::default() })?;
-            let made = Resource::Role(name.to_owned());
-            roles.grant(desk.me, &made, made.applicable());
-        }
-        Ok(())
-    })
-    .await
+    desk.create(name, options, check).await
 }
 
-pub(super) async fn alter(
-    desk: &AccessRequest<'_>,
-    name: &str,
-    options: &RoleOptions,
-) -> Result<Outcome, CqlError> {
-    let check = |roles: &Roles| may_alter(desk, roles, name, options);
-    check(&desk.keeper.now())?;
-    let hash = desk.hash(options.password.as_ref()).await?;
-    desk.change(|roles| {
-        check(roles)?;
-        roles.edit(name, |role| {
-            role.is_superuser = options.superuser.unwrap_or(role.is_superuser);
-            role.can_login = options.login.unwrap_or(role.can_login);
-            role.salted_hash = hash.clone().or(role.salted_hash.take());
-        });
-        Ok(())
-    })
-    .await
+pub(super) async fn alter(desk: &AccessRequest<'_>, name: &str, options: &RoleOptions) -> Result<Outcome> {
+    desk.alter(name, options, |roles| may_alter(desk, roles, name, options)).await
 }
 
-fn may_alter(
-    desk: &AccessRequest<'_>,
-    roles: &Roles,
-    name: &str,
-    options: &RoleOptions,
-) -> Result<(), CqlError> {
+fn may_alter(desk: &AccessRequest<'_>, roles: &Roles, name: &str, options: &RoleOptions) -> Result<()> {
     no_custom(options)?;
     if *options == RoleOptions::default() {
         return invalid("ALTER [ROLE|USER] can't be empty");
@@ -108,7 +73,7 @@ fn may_alter(
     Ok(())
 }
 
-pub(super) async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
+pub(super) async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome> {
     desk.change(|roles| {
         desk.check(roles, Permission::Drop, &Resource::Role(name.to_owned()))?;
         if roles.is_superuser(name) && !roles.is_superuser(desk.me) {
@@ -126,7 +91,7 @@ pub(super) async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) 
     .await
 }
 
-pub(super) async fn grant(desk: &AccessRequest<'_>, role: &str, to: &str) -> Result<Outcome, CqlError> {
+pub(super) async fn grant(desk: &AccessRequest<'_>, role: &str, to: &str) -> Result<Outcome> {
     desk.change(|roles| {
         may_give(desk, roles, role, to)?;
         Ok(roles.join(to, role)?)
@@ -134,7 +99,7 @@ pub(super) async fn grant(desk: &AccessRequest<'_>, role: &str, to: &str) -> Res
     .await
 }
 
-pub(super) async fn revoke(desk: &AccessRequest<'_>, role: &str, from: &str) -> Result<Outcome, CqlError> {
+pub(super) async fn revoke(desk: &AccessRequest<'_>, role: &str, from: &str) -> Result<Outcome> {
     desk.change(|roles| {
         may_give(desk, roles, role, from)?;
         Ok(roles.leave(from, role)?)
@@ -142,7 +107,7 @@ pub(super) async fn revoke(desk: &AccessRequest<'_>, role: &str, from: &str) -> 
     .await
 }
 
-fn may_give(desk: &AccessRequest<'_>, roles: &Roles, role: &str, other: &str) -> Result<(), CqlError> {
+fn may_give(desk: &AccessRequest<'_>, roles: &Roles, role: &str, other: &str) -> Result<()> {
     desk.check(roles, Permission::Authorize, &Resource::Role(role.to_owned()))?;
     exists(roles, role)?;
     exists(roles, other)?;
@@ -155,11 +120,7 @@ fn may_give(desk: &AccessRequest<'_>, roles: &Roles, role: &str, other: &str) ->
 }
 
 /// Executes LIST ROLES: users with the DESCRIBE permission see all roles, others their own.
-pub(super) fn list(
-    desk: &AccessRequest<'_>,
-    of: Option<&str>,
-    is_recursive: bool,
-) -> Result<Outcome, CqlError> {
+pub(super) fn list(desk: &AccessRequest<'_>, of: Option<&str>, is_recursive: bool) -> Result<Outcome> {
     let roles = desk.keeper.now();
     if let Some(of) = of.filter(|of| !roles.contains(of)) {
         return invalid(format!("<role {of}> doesn't exist"));

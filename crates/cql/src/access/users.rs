@@ -1,10 +1,11 @@
 //! The statements about users. A user is a role that can log in.
 
 use super::{AccessRequest, invalid, rows, unauthorized};
-use crate::{CqlError, Outcome};
+use crate::{Outcome, Result};
 use base::compat::features::releases::NEWEST;
 use base::compat::texts;
-use db::{Resource, Role, Roles};
+use cql_syntax::RoleOptions;
+use db::Roles;
 
 pub(super) async fn create(
     desk: &AccessRequest<'_>,
@@ -12,7 +13,7 @@ pub(super) async fn create(
     if_not_exists: bool,
     password: Option<&String>,
     is_superuser: bool,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     let check = |roles: &Roles| {
         if !roles.is_superuser(desk.me) {
             return unauthorized("Only superusers are allowed to perform CREATE USER queries");
@@ -28,20 +29,9 @@ pub(super) async fn create(
             Some(_) => Ok(()),
         }
     };
-    // Hashing is expensive, so the permission is checked first.
-    check(&desk.keeper.now())?;
-    let salted_hash = desk.hash(password).await?;
-    desk.change(|roles| {
-        check(roles)?;
-        if !roles.contains(name) {
-            let salted_hash = salted_hash.clone();
-            roles.put(name, Role { is_superuser, can_login: true, salted_hash, ..Role::default() })?;
-            let made = Resource::Role(name.to_owned());
-            roles.grant(desk.me, &made, made.applicable());
-        }
-        Ok(())
-    })
-    .await
+    let (password, superuser) = (password.cloned(), Some(is_superuser));
+    let options = RoleOptions { password, superuser, login: Some(true), ..RoleOptions::default() };
+    desk.create(name, &options, check).await
 }
 
 pub(super) async fn alter(
@@ -49,7 +39,7 @@ pub(super) async fn alter(
     name: &str,
     password: Option<&String>,
     is_superuser: Option<bool>,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     let check = |roles: &Roles| {
         let am_superuser = roles.is_superuser(desk.me);
         if is_superuser.is_some() && name == desk.me {
@@ -71,20 +61,12 @@ pub(super) async fn alter(
         }
         if roles.contains(name) { Ok(()) } else { invalid(texts::unknown_user(NEWEST, name)) }
     };
-    check(&desk.keeper.now())?;
-    let hash = desk.hash(password).await?;
-    desk.change(|roles| {
-        check(roles)?;
-        roles.edit(name, |role| {
-            role.is_superuser = is_superuser.unwrap_or(role.is_superuser);
-            role.salted_hash = hash.clone().or(role.salted_hash.take());
-        });
-        Ok(())
-    })
-    .await
+    let options =
+        RoleOptions { password: password.cloned(), superuser: is_superuser, ..RoleOptions::default() };
+    desk.alter(name, &options, check).await
 }
 
-pub(super) async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
+pub(super) async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome> {
     desk.change(|roles| {
         if !roles.is_superuser(desk.me) {
             return unauthorized("Only superusers are allowed to perform DROP USER queries");

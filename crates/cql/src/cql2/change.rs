@@ -6,7 +6,7 @@ use super::lookup::{Family, check_name};
 use super::outcome::Cql2Outcome;
 use super::values::Cql2Values;
 use crate::error::invalid;
-use crate::{CqlError, QueryState};
+use crate::{QueryState, Result};
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::CQL_2;
 use base::compat::texts;
@@ -19,7 +19,7 @@ pub(super) async fn run(
     state: &QueryState<'_>,
     changes: &Changes2,
     values: Cql2Values<'_>,
-) -> Result<Cql2Outcome, CqlError> {
+) -> Result<Cql2Outcome> {
     check_batch(changes)?;
     let now = state.database.next_micros();
     // The rows in the order of the statements, grouped by keyspace.
@@ -45,7 +45,7 @@ pub(super) async fn run(
 }
 
 /// Checks which attributes are set on the batch, and which on its statements.
-fn check_batch(changes: &Changes2) -> Result<(), CqlError> {
+fn check_batch(changes: &Changes2) -> Result<()> {
     if !changes.is_batch {
         return Ok(());
     }
@@ -71,7 +71,7 @@ struct Cql2Writer<'a> {
 }
 
 impl Cql2Writer<'_> {
-    fn rows(&self) -> Result<Vec<RowBatch>, CqlError> {
+    fn rows(&self) -> Result<Vec<RowBatch>> {
         let alias = self.family.key_alias();
         if !self.change.key_name.as_ref().is_some_and(|name| name.is_key(&alias)) {
             return invalid(format!(
@@ -80,7 +80,7 @@ impl Cql2Writer<'_> {
             ));
         }
         let keys = self.change.keys.iter().map(|key| self.values.bytes(key, self.family.key_type()));
-        let keys: Vec<Bytes> = keys.collect::<Result<_, CqlError>>()?;
+        let keys: Vec<Bytes> = keys.collect::<Result<_>>()?;
         let mutations = match &self.change.what {
             Command2::Set(columns) => {
                 let columns = columns.iter().map(|(name, value)| {
@@ -88,7 +88,7 @@ impl Cql2Writer<'_> {
                     check_name(&name)?;
                     self.insert(name, value)
                 });
-                columns.collect::<Result<Vec<_>, CqlError>>()?
+                columns.collect::<Result<Vec<_>>>()?
             }
             Command2::Delete(names) => {
                 let names = names.iter().map(|name| {
@@ -96,14 +96,14 @@ impl Cql2Writer<'_> {
                     check_name(&name)?;
                     Ok(name)
                 });
-                vec![self.deletion(names.collect::<Result<_, CqlError>>()?)]
+                vec![self.deletion(names.collect::<Result<_>>()?)]
             }
         };
         let row = |key: Bytes| RowBatch { key, families: vec![(self.family.name(), mutations.clone())] };
         Ok(keys.into_iter().map(row).collect())
     }
 
-    fn insert(&self, name: Bytes, value: &NewValue2) -> Result<MutationRequest, CqlError> {
+    fn insert(&self, name: Bytes, value: &NewValue2) -> Result<MutationRequest> {
         let insert = match value {
             NewValue2::Delta(delta) => ColumnOrSuper {
                 counter: Some(Box::new(CounterColumn { name, delta: *delta })),

@@ -7,7 +7,7 @@ use super::outcome::Cql2Outcome;
 use super::properties;
 use super::values::Cql2Values;
 use crate::error::invalid;
-use crate::{CqlError, QueryState};
+use crate::{CqlError, QueryState, Result};
 use base::compat::texts;
 use base::schema::IndexKind;
 use cql_syntax::TableName;
@@ -18,7 +18,7 @@ pub(super) async fn create_keyspace(
     state: &QueryState<'_>,
     name: &str,
     properties: &[(String, String)],
-) -> Result<Cql2Outcome, CqlError> {
+) -> Result<Cql2Outcome> {
     state.check(Access::AddKeyspace)?;
     let mut request = KsRequest { name: name.to_owned(), ..KsRequest::default() };
     for (property, value) in properties {
@@ -44,7 +44,7 @@ pub(super) async fn create_keyspace(
     Ok(Cql2Outcome::Void)
 }
 
-pub(super) async fn drop_keyspace(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcome, CqlError> {
+pub(super) async fn drop_keyspace(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcome> {
     state.check(Access::DropKeyspace { keyspace: name.as_bytes() })?;
     state.database.schema_changes(state.behaviour).drop_keyspace(name).await?;
     Ok(Cql2Outcome::Void)
@@ -56,7 +56,7 @@ pub(super) async fn create_index(
     table: &TableName,
     column: &Term2,
     values: Cql2Values<'_>,
-) -> Result<Cql2Outcome, CqlError> {
+) -> Result<Cql2Outcome> {
     let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
     if state.database.catalog().column_family(keyspace, &table.name).is_none() {
         state.database.describe(state.behaviour).check_named_keyspace(keyspace.as_bytes())?;
@@ -86,7 +86,7 @@ pub(super) async fn create_index(
     Ok(Cql2Outcome::Void)
 }
 
-pub(super) async fn drop_index(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcome, CqlError> {
+pub(super) async fn drop_index(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcome> {
     let keyspace = keyspace_of(state, None)?;
     let catalog = state.database.catalog();
     let families =

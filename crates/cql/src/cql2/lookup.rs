@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::error::invalid;
-use crate::{CqlError, QueryState};
+use crate::{CqlError, QueryState, Result};
 use base::compat::features::releases::CQL_2;
 use base::compat::texts;
 use base::marshal;
@@ -18,7 +18,7 @@ use db::limits::NAME_BYTES_MAX;
 const KEY: &str = "KEY";
 
 /// Returns the keyspace of a statement.
-pub(super) fn keyspace_of<'n>(state: &QueryState<'n>, named: Option<&'n str>) -> Result<&'n str, CqlError> {
+pub(super) fn keyspace_of<'n>(state: &QueryState<'n>, named: Option<&'n str>) -> Result<&'n str> {
     named.or(state.keyspace).ok_or_else(|| CqlError::invalid(texts::no_keyspace(CQL_2)))
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Family<'a> {
 }
 
 impl<'a> Family<'a> {
-    pub(super) fn find(state: &QueryState<'a>, table: &TableName) -> Result<Family<'a>, CqlError> {
+    pub(super) fn find(state: &QueryState<'a>, table: &TableName) -> Result<Family<'a>> {
         let keyspace = table.keyspace.as_deref().or(state.keyspace);
         let keyspace = keyspace.ok_or_else(|| CqlError::invalid(texts::no_keyspace(CQL_2)))?;
         state.database.describe(state.behaviour).check_named_keyspace(keyspace.as_bytes())?;
@@ -44,7 +44,7 @@ impl<'a> Family<'a> {
     }
 
     /// Returns a column family that CQL 2 may change. Tables of CQL 3 have properties that CQL 2 cannot express.
-    pub(super) fn find_to_change(state: &QueryState<'a>, table: &TableName) -> Result<Family<'a>, CqlError> {
+    pub(super) fn find_to_change(state: &QueryState<'a>, table: &TableName) -> Result<Family<'a>> {
         let family = Family::find(state, table)?;
         match family.cf.table {
             Some(_) => invalid(format!(
@@ -113,7 +113,7 @@ impl<'a> Family<'a> {
 }
 
 /// Checks whether a name is valid for a column.
-pub(super) fn check_name(name: &[u8]) -> Result<(), CqlError> {
+pub(super) fn check_name(name: &[u8]) -> Result<()> {
     if name.is_empty() {
         return invalid("zero-length column name");
     }

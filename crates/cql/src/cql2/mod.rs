@@ -16,7 +16,8 @@ use values::Cql2Values;
 
 use super::journal_arguments::note_query;
 use super::system::{is_system, system_view};
-use super::{CqlError, Execution, QueryState};
+use super::{Execution, QueryState};
+use crate::Result;
 use crate::error::invalid;
 use base::compat::features::releases::CQL_2;
 use base::compat::texts;
@@ -47,7 +48,7 @@ impl Prepared2 {
 }
 
 /// Parses a statement.
-pub fn prepare(text: &str) -> Result<Prepared2, CqlError> {
+pub fn prepare(text: &str) -> Result<Prepared2> {
     let (statement, markers) = parse(text)?;
     Ok(Prepared2 { statement, markers })
 }

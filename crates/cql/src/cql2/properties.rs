@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{CqlError, QueryState};
+use crate::{CqlError, QueryState, Result};
 use base::compat::features::FieldKind;
 use base::compat::texts;
 use base::marshal::{Native, PACKAGE};
@@ -29,7 +29,7 @@ const IGNORED: [&str; 8] = [
 ];
 
 /// Returns the class for a type name: a type of CQL 2, or a class name.
-pub(super) fn class_of(state: &QueryState<'_>, name: &str) -> Result<String, CqlError> {
+pub(super) fn class_of(state: &QueryState<'_>, name: &str) -> Result<String> {
     let lower = name.to_lowercase();
     let class = match lower.as_str() {
         "timestamp" => Some("DateType"),
@@ -56,7 +56,7 @@ pub(super) fn apply(
     state: &QueryState<'_>,
     properties: &[(String, String)],
     request: &mut CfRequest,
-) -> Result<(), CqlError> {
+) -> Result<()> {
     for (name, value) in properties {
         match name.as_str() {
             "comparator" => request.comparator_type = Some(class_of(state, value)?),
@@ -70,11 +70,11 @@ pub(super) fn apply(
     Ok(())
 }
 
-fn number<N: std::str::FromStr>(name: &str, value: &str) -> Result<N, CqlError> {
+fn number<N: std::str::FromStr>(name: &str, value: &str) -> Result<N> {
     value.parse().map_err(|_| CqlError::invalid(format!("{value} is not a number, as {name} must be")))
 }
 
-fn setting(property: &str, value: &str, request: &mut CfRequest) -> Result<(), CqlError> {
+fn setting(property: &str, value: &str, request: &mut CfRequest) -> Result<()> {
     let (name, option) = match property.split_once(':') {
         Some((name, option)) => (name, Some(option)),
         None => (property, None),

@@ -8,7 +8,7 @@ use super::lookup::{Family, check_name, short_name};
 use super::outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
 use super::values::Cql2Values;
 use crate::error::invalid;
-use crate::{CqlError, QueryState};
+use crate::{CqlError, QueryState, Result};
 use base::model::{Cell, Row, RowColumns};
 use cql_syntax::cql2::{Columns2, Comparison2, Relation2, Select2, Term2};
 use db::{Access, ColumnParent, IndexExpression, IndexOperator, KeyRange, RequestedRange, SlicePredicate};
@@ -49,7 +49,7 @@ pub(super) async fn run(
     state: &QueryState<'_>,
     select: &Select2,
     values: Cql2Values<'_>,
-) -> Result<Cql2Outcome, CqlError> {
+) -> Result<Cql2Outcome> {
     let family = Family::find(state, &select.table)?;
     state.check(Access::Read { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
     let reader = Select2Reader { state, family: &family, select, values };
@@ -97,7 +97,7 @@ impl Select2Reader<'_> {
             && self.state.behaviour.reads.count_of_cql2_is_of_columns
     }
 
-    async fn count_columns(&self) -> Result<Cql2Outcome, CqlError> {
+    async fn count_columns(&self) -> Result<Cql2Outcome> {
         let conditions = self.conditions()?;
         if conditions.keys.len() != 1 {
             return invalid("Counts can only be performed for a single record (Hint: KEY=term)");
@@ -108,7 +108,7 @@ impl Select2Reader<'_> {
     }
 
     /// Checks what COUNT counts: `*`, or 1, which a real server takes for a column name, which must be valid.
-    fn check_counted(&self, counted: &Columns2) -> Result<(), CqlError> {
+    fn check_counted(&self, counted: &Columns2) -> Result<()> {
         match counted {
             Columns2::All => Ok(()),
             Columns2::Names(names) => match &names[..] {
@@ -121,7 +121,7 @@ impl Select2Reader<'_> {
         }
     }
 
-    fn conditions(&self) -> Result<Where, CqlError> {
+    fn conditions(&self) -> Result<Where> {
         let mut conditions = Where::default();
         let alias = self.family.key_alias();
         for relation in &self.select.relations {
@@ -153,16 +153,11 @@ impl Select2Reader<'_> {
         Ok(conditions)
     }
 
-    fn key(&self, term: &Term2) -> Result<Bytes, CqlError> {
+    fn key(&self, term: &Term2) -> Result<Bytes> {
         self.values.bytes(term, self.family.key_type())
     }
 
-    fn add_key_condition(
-        &self,
-        conditions: &mut Where,
-        operator: Comparison2,
-        value: &Term2,
-    ) -> Result<(), CqlError> {
+    fn add_key_condition(&self, conditions: &mut Where, operator: Comparison2, value: &Term2) -> Result<()> {
         let key = self.key(value)?;
         match operator {
             Comparison2::Eq => conditions.add_key(key),
@@ -176,7 +171,7 @@ impl Select2Reader<'_> {
         Ok(())
     }
 
-    fn check(&self, conditions: &Where) -> Result<(), CqlError> {
+    fn check(&self, conditions: &Where) -> Result<()> {
         if conditions.keys.len() > 1 && !conditions.is_by_list {
             return invalid("You cannot use more than one KEY = in a SELECT");
         }
@@ -200,7 +195,7 @@ impl Select2Reader<'_> {
     }
 
     /// Checks that the first key of a range comes before the last one in the ring.
-    fn check_key_order(&self, conditions: &Where) -> Result<(), CqlError> {
+    fn check_key_order(&self, conditions: &Where) -> Result<()> {
         let (Some((start, _)), Some((finish, _))) = (&conditions.start, &conditions.finish) else {
             return Ok(());
         };
@@ -217,7 +212,7 @@ impl Select2Reader<'_> {
         })
     }
 
-    fn check_column_order(&self, start: &Bytes, finish: &Bytes) -> Result<(), CqlError> {
+    fn check_column_order(&self, start: &Bytes, finish: &Bytes) -> Result<()> {
         let order = self.family.comparator().compare(start, finish);
         let order = if self.select.is_reversed { order.reverse() } else { order };
         if start.is_empty() || finish.is_empty() || order.is_le() {
@@ -226,7 +221,7 @@ impl Select2Reader<'_> {
         invalid("range finish must come after start in traversal order")
     }
 
-    fn predicate(&self) -> Result<SlicePredicate, CqlError> {
+    fn predicate(&self) -> Result<SlicePredicate> {
         let comparator = self.family.comparator();
         let columns = match &self.select.columns {
             Columns2::Count(counted) if self.counts_columns() => counted,
@@ -241,7 +236,7 @@ impl Select2Reader<'_> {
                     check_name(&name)?;
                     Ok(name)
                 });
-                let column_names = Some(names.collect::<Result<_, CqlError>>()?);
+                let column_names = Some(names.collect::<Result<_>>()?);
                 return Ok(SlicePredicate { column_names, slice_range: None });
             }
             Columns2::Range(start, finish) => {
@@ -255,7 +250,7 @@ impl Select2Reader<'_> {
         Ok(SlicePredicate { column_names: None, slice_range: Some(range) })
     }
 
-    async fn rows(&self, conditions: &Where) -> Result<Vec<Row>, CqlError> {
+    async fn rows(&self, conditions: &Where) -> Result<Vec<Row>> {
         let predicate = self.predicate()?;
         if conditions.is_by_key && conditions.expressions.is_empty() {
             return self.rows_by_key(&conditions.keys, &predicate).await;
@@ -278,7 +273,7 @@ impl Select2Reader<'_> {
 
     /// Returns rows in the order of the keys in the statement, including missing rows. LIMIT does not count them, as on
     /// the old servers.
-    async fn rows_by_key(&self, keys: &[Bytes], predicate: &SlicePredicate) -> Result<Vec<Row>, CqlError> {
+    async fn rows_by_key(&self, keys: &[Bytes], predicate: &SlicePredicate) -> Result<Vec<Row>> {
         let request = self.state.request(&self.family.cf.keyspace, self.select.consistency);
         let found = request.reads().multiget_slice(keys, &self.parent(), predicate).await?;
         let found: HashMap<Bytes, RowColumns> = found.into_iter().collect();
@@ -291,7 +286,7 @@ impl Select2Reader<'_> {
 
     /// Returns the rows with no stored data for the requested names: neither a cell with such a name, nor a tombstone
     /// of such a cell or of the row. For them, the result does not even contain the names (`row.cf == null`).
-    async fn absent_rows(&self, conditions: &Where, rows: &[Row]) -> Result<HashSet<Bytes>, CqlError> {
+    async fn absent_rows(&self, conditions: &Where, rows: &[Row]) -> Result<HashSet<Bytes>> {
         let is_by_names = matches!(self.select.columns, Columns2::Names(_));
         let mut absent = HashSet::new();
         if !is_by_names || !conditions.is_by_key || !conditions.expressions.is_empty() {
@@ -307,16 +302,12 @@ impl Select2Reader<'_> {
         Ok(absent)
     }
 
-    async fn range(&self, predicate: &SlicePredicate, range: &KeyRange) -> Result<Vec<Row>, CqlError> {
+    async fn range(&self, predicate: &SlicePredicate, range: &KeyRange) -> Result<Vec<Row>> {
         let request = self.state.request(&self.family.cf.keyspace, self.select.consistency);
         Ok(request.ranges().get_range_slices(&self.parent(), predicate, range).await?)
     }
 
-    async fn rows_of_range(
-        &self,
-        conditions: &Where,
-        predicate: &SlicePredicate,
-    ) -> Result<Vec<Row>, CqlError> {
+    async fn rows_of_range(&self, conditions: &Where, predicate: &SlicePredicate) -> Result<Vec<Row>> {
         let limit = self.select.limit;
         let bound = |bound: &Option<(Bytes, bool)>| bound.clone().map_or_else(Bytes::new, |(key, _)| key);
         // Exclusive bounds are read too and then removed from the result. LIMIT 0 is not refused.
@@ -332,7 +323,7 @@ impl Select2Reader<'_> {
         Ok(rows)
     }
 
-    fn result(&self, rows: Vec<Row>, absent: &HashSet<Bytes>) -> Result<Cql2Result, CqlError> {
+    fn result(&self, rows: Vec<Row>, absent: &HashSet<Bytes>) -> Result<Cql2Result> {
         let mut result = Cql2Result {
             default_name_type: short_name(self.family.comparator().class_name()),
             default_value_type: short_name(self.family.default_type().class_name()),
@@ -394,7 +385,7 @@ impl Select2Reader<'_> {
         cells: Vec<Cell>,
         is_absent: bool,
         result: &mut Cql2Result,
-    ) -> Result<Vec<Cql2Column>, CqlError> {
+    ) -> Result<Vec<Cql2Column>> {
         let alias = self.family.key_alias();
         let by_name: HashMap<Bytes, Cell> = cells.into_iter().map(|cell| (cell.name.clone(), cell)).collect();
         let mut columns = Vec::new();

@@ -7,7 +7,7 @@ use super::outcome::Cql2Outcome;
 use super::properties;
 use super::values::Cql2Values;
 use crate::error::invalid;
-use crate::{CqlError, QueryState};
+use crate::{CqlError, QueryState, Result};
 use base::compat::texts;
 use base::marshal::BytesType;
 use cql_syntax::TableName;
@@ -17,7 +17,7 @@ use db::{Access, CfRequest, ColumnRequest};
 /// The default name of the row key.
 const KEY: &str = "KEY";
 
-pub(super) async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Result<Cql2Outcome, CqlError> {
+pub(super) async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Result<Cql2Outcome> {
     let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
     state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
     let mut request = CfRequest {
@@ -70,11 +70,7 @@ fn column(name: Bytes, validation_class: String) -> ColumnRequest {
     ColumnRequest { name, validation_class, index_kind: None, index_name: None, index_options: None }
 }
 
-pub(super) async fn alter(
-    state: &QueryState<'_>,
-    table: &TableName,
-    alter: &Alter2,
-) -> Result<Cql2Outcome, CqlError> {
+pub(super) async fn alter(state: &QueryState<'_>, table: &TableName, alter: &Alter2) -> Result<Cql2Outcome> {
     let family = Family::find_to_change(state, table)?;
     state.check(Access::UpdateFamily { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
     let mut request = properties::request_of(&family.cf);
@@ -114,14 +110,14 @@ pub(super) async fn alter(
     Ok(Cql2Outcome::Void)
 }
 
-pub(super) async fn drop_table(state: &QueryState<'_>, table: &TableName) -> Result<Cql2Outcome, CqlError> {
+pub(super) async fn drop_table(state: &QueryState<'_>, table: &TableName) -> Result<Cql2Outcome> {
     let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
     state.check(Access::DropFamily { keyspace: keyspace.as_bytes(), family: table.name.as_bytes() })?;
     state.database.schema_changes(state.behaviour).drop_column_family(keyspace, &table.name).await?;
     Ok(Cql2Outcome::Void)
 }
 
-pub(super) async fn truncate(state: &QueryState<'_>, table: &TableName) -> Result<Cql2Outcome, CqlError> {
+pub(super) async fn truncate(state: &QueryState<'_>, table: &TableName) -> Result<Cql2Outcome> {
     let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
     state.check(Access::Write { keyspace: keyspace.as_bytes(), family: table.name.as_bytes() })?;
     state

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::*;
+use crate::CqlError;
 use base::compat::Behaviour;
 use base::compat::features::{Language, ReportedVersion};
 use base::partitioner::Murmur3Partitioner;

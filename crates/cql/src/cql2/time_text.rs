@@ -5,7 +5,7 @@
 use bytes::Bytes;
 
 use crate::values::{append_uuid, uuid_of_ms};
-use crate::{CqlError, QueryState};
+use crate::{CqlError, QueryState, Result};
 use base::compat::texts;
 use base::marshal::{AbstractType, PACKAGE, is_date_of, parse_date};
 
@@ -14,11 +14,7 @@ const UUID_CHARS: usize = 36;
 
 /// Returns the bytes of a text that is a point in time for a type; an error if the type accepts no other texts. `None`: the
 /// type parses the text itself.
-pub(super) fn parse(
-    text: &str,
-    of: &dyn AbstractType,
-    state: &QueryState<'_>,
-) -> Option<Result<Bytes, CqlError>> {
+pub(super) fn parse(text: &str, of: &dyn AbstractType, state: &QueryState<'_>) -> Option<Result<Bytes>> {
     if text.is_empty() {
         return None;
     }

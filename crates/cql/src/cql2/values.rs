@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::time_text;
-use crate::{CqlError, QueryState};
+use crate::{CqlError, QueryState, Result};
 use base::marshal::AbstractType;
 use cql_syntax::cql2::Term2;
 
@@ -21,7 +21,7 @@ impl<'a> Cql2Values<'a> {
     }
 
     /// Returns a term's bytes in a type.
-    pub(super) fn bytes(&self, term: &Term2, of: &dyn AbstractType) -> Result<Bytes, CqlError> {
+    pub(super) fn bytes(&self, term: &Term2, of: &dyn AbstractType) -> Result<Bytes> {
         match term {
             Term2::Text(text) => time_text::parse(text, of, self.state).unwrap_or_else(|| {
                 of.parse_text(text).map(Bytes::from).map_err(|error| CqlError::invalid(error.0))

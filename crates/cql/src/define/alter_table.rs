@@ -11,7 +11,7 @@ use super::names::{configuration, configured, keyspace_of, syntax};
 use super::{options, sizes, table_changed};
 use crate::error::invalid;
 use crate::values::TypeScope;
-use crate::{ChangeKind, CqlError, Outcome, QueryState};
+use crate::{ChangeKind, Outcome, QueryState, Result};
 use base::compat::features::ReportedVersion;
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
 use base::compat::rules::CqlRules;
@@ -25,11 +25,7 @@ use base::util::Release;
 use cql_syntax::{Alter, Properties, TableName, TypeName};
 use db::Access;
 
-pub(super) async fn alter(
-    state: &QueryState<'_>,
-    name: &TableName,
-    alter: &Alter,
-) -> Result<Outcome, CqlError> {
+pub(super) async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> Result<Outcome> {
     let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
     let family = name.name.as_bytes();
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family })?;
@@ -65,7 +61,7 @@ struct TableChange<'a> {
 
 impl TableChange<'_> {
     /// Returns the column family after one step of the statement.
-    fn made(&self, step: &Alter, scope: &TypeScope<'_>, state: &QueryState<'_>) -> Result<CfDef, CqlError> {
+    fn made(&self, step: &Alter, scope: &TypeScope<'_>, state: &QueryState<'_>) -> Result<CfDef> {
         match step {
             Alter::Add { column, cql_type, is_static } => self.add(column, cql_type, scope, *is_static),
             Alter::Drop { column } => {
@@ -88,7 +84,7 @@ impl TableChange<'_> {
     }
 
     /// Returns the column family with a changed definition of a non-compact table.
-    fn redeclared(&self, table: TableDef) -> Result<CfDef, CqlError> {
+    fn redeclared(&self, table: TableDef) -> Result<CfDef> {
         let mut cf = self.old.clone();
         cf.comparator = configured(table_types::comparator(&table, Some(self.old), self.types))?;
         cf.key_validator = Some(configured(table_types::key_validator(&table, self.types))?);
@@ -99,13 +95,7 @@ impl TableChange<'_> {
         Ok(cf)
     }
 
-    fn add(
-        &self,
-        name: &str,
-        cql_type: &TypeName,
-        scope: &TypeScope<'_>,
-        is_static: bool,
-    ) -> Result<CfDef, CqlError> {
+    fn add(&self, name: &str, cql_type: &TypeName, scope: &TypeScope<'_>, is_static: bool) -> Result<CfDef> {
         if matches!(self.table.layout, Layout::Dense | Layout::CompositeDense | Layout::Super) {
             return invalid("Cannot add new column to a COMPACT STORAGE table");
         }
@@ -143,7 +133,7 @@ impl TableChange<'_> {
         self.redeclared(table)
     }
 
-    fn check_collection(&self, name: &str, cql_type: &CqlType) -> Result<(), CqlError> {
+    fn check_collection(&self, name: &str, cql_type: &CqlType) -> Result<()> {
         if self.table.is_compact() {
             // Releases with such user types add no columns to these tables.
             if cql_type.multi_cell_user_type().is_some() {
@@ -161,7 +151,7 @@ impl TableChange<'_> {
         }
     }
 
-    fn check_counter(&self, name: &str, cql_type: &CqlType) -> Result<(), CqlError> {
+    fn check_counter(&self, name: &str, cql_type: &CqlType) -> Result<()> {
         match (self.old.is_counter(), cql_type.is_counter()) {
             (true, false) => {
                 configuration(format!("Cannot add a non counter column ({name}) in a counter column family"))
@@ -174,7 +164,7 @@ impl TableChange<'_> {
     }
 
     /// Checks that a column to drop has no index. 3.0 and later refuse it, earlier releases drop the index too.
-    fn check_no_index(&self, name: &str) -> Result<(), CqlError> {
+    fn check_no_index(&self, name: &str) -> Result<()> {
         let cell_name = self.table.column(name).map(|column| &column.cell_name);
         let index = cell_name.and_then(|cell_name| self.old.column_metadata.get(cell_name)?.index.as_ref());
         match index.and_then(|index| index.name.as_ref()) {
@@ -187,7 +177,7 @@ impl TableChange<'_> {
 
     /// Drops a column, and records the time in microseconds, so that its old cells do not reappear if the column is
     /// added again.
-    fn drop(&self, name: &str, now_us: i64, release: Release) -> Result<CfDef, CqlError> {
+    fn drop(&self, name: &str, now_us: i64, release: Release) -> Result<CfDef> {
         if self.table.is_compact() {
             return invalid(texts::drop_of_compact_table(release));
         }
@@ -208,7 +198,7 @@ impl TableChange<'_> {
         Ok(cf)
     }
 
-    fn set_type(&self, name: &str, cql_type: CqlType, rules: &CqlRules) -> Result<CfDef, CqlError> {
+    fn set_type(&self, name: &str, cql_type: CqlType, rules: &CqlRules) -> Result<CfDef> {
         let Some(column) = self.table.column(name) else {
             return invalid(format!("Column {name} was not found in table {}", self.old.name));
         };
@@ -257,7 +247,7 @@ impl TableChange<'_> {
         Ok(cf)
     }
 
-    fn set_compact_type(&self, column: &TableColumn, cql_type: &CqlType) -> Result<CfDef, CqlError> {
+    fn set_compact_type(&self, column: &TableColumn, cql_type: &CqlType) -> Result<CfDef> {
         let mut cf = self.old.clone();
         let mut table = self.table.clone();
         match column.kind {
@@ -277,7 +267,7 @@ impl TableChange<'_> {
         Ok(cf)
     }
 
-    fn rename(&self, names: &[(String, String)]) -> Result<CfDef, CqlError> {
+    fn rename(&self, names: &[(String, String)]) -> Result<CfDef> {
         let mut cf = self.old.clone();
         let mut table = self.table.clone();
         for (from, to) in names {
@@ -328,7 +318,7 @@ impl TableChange<'_> {
         Ok(cf)
     }
 
-    fn with(&self, reported: &ReportedVersion, properties: &Properties) -> Result<CfDef, CqlError> {
+    fn with(&self, reported: &ReportedVersion, properties: &Properties) -> Result<CfDef> {
         if properties.0.is_empty() {
             return Err(syntax("ALTER TABLE WITH invoked, but no parameters found"));
         }

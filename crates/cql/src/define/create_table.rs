@@ -10,7 +10,7 @@ use super::names::{check_table, configuration, configured, keyspace_of};
 use super::{options, sizes, table_changed};
 use crate::error::invalid;
 use crate::values::TypeScope;
-use crate::{ChangeKind, CqlError, Outcome, QueryState};
+use crate::{ChangeKind, CqlError, Outcome, QueryState, Result};
 use base::compat::{Line, texts};
 use base::marshal::{CqlType, Types};
 use base::schema::{
@@ -25,7 +25,7 @@ const SPECULATIVE_RETRY: &str = "99.0PERCENTILE";
 
 /// Checks the statement by itself, as the old servers do when they prepare it (`CreateTableStatement.RawStatement`).
 /// Whether the keyspace exists and has no such table yet is checked when the statement is executed.
-pub(super) fn check(state: &QueryState<'_>, create: &CreateTable) -> Result<(), CqlError> {
+pub(super) fn check(state: &QueryState<'_>, create: &CreateTable) -> Result<()> {
     let keyspace = state.keyspace_of(create.table.keyspace.as_deref())?;
     check_table(state.line(), &create.table.name)?;
     let create = &with_old_properties(state, create);
@@ -43,7 +43,7 @@ fn with_old_properties(state: &QueryState<'_>, create: &CreateTable) -> CreateTa
     CreateTable { properties, ..create.clone() }
 }
 
-pub(super) async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outcome, CqlError> {
+pub(super) async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outcome> {
     let create = &with_old_properties(state, create);
     let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
     state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
@@ -80,7 +80,7 @@ fn already_there(line: Line, keyspace: &str, table: &str) -> CqlError {
 }
 
 /// Returns the column family that a statement defines, with the old servers' checks in their order.
-pub fn column_family(create: &CreateTable, scope: &TypeScope<'_>) -> Result<CfDef, CqlError> {
+pub fn column_family(create: &CreateTable, scope: &TypeScope<'_>) -> Result<CfDef> {
     let table = table_of(create, scope)?;
     let types = scope.types;
     let mut cf = CfDef::new(&scope.keyspace.name, &create.table.name);
@@ -100,7 +100,7 @@ pub fn column_family(create: &CreateTable, scope: &TypeScope<'_>) -> Result<CfDe
 }
 
 /// Returns the table that a statement defines, after the checks that the old servers make when they prepare it.
-fn table_of(create: &CreateTable, scope: &TypeScope<'_>) -> Result<TableDef, CqlError> {
+fn table_of(create: &CreateTable, scope: &TypeScope<'_>) -> Result<TableDef> {
     let mut seen = HashSet::new();
     if let Some(column) = create.columns.iter().find(|column| !seen.insert(&column.name)) {
         return invalid(format!("Multiple definition of identifier {}", column.name));
@@ -117,7 +117,7 @@ fn table_of(create: &CreateTable, scope: &TypeScope<'_>) -> Result<TableDef, Cql
 
 /// Checks that either all columns are counters or none is, and stores the table's definition in its column family: as
 /// CQL metadata, or in the form that Thrift clients use.
-fn declare(cf: &mut CfDef, table: TableDef, types: &Types) -> Result<(), CqlError> {
+fn declare(cf: &mut CfDef, table: TableDef, types: &Types) -> Result<()> {
     let first = table.others.values().next();
     let is_counter = first.is_some_and(|column| column.cql_type.is_counter());
     let word = if is_counter { "non counter" } else { "counter" };
@@ -160,7 +160,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn read(create: &CreateTable, scope: &TypeScope<'_>) -> Result<Columns, CqlError> {
+    fn read(create: &CreateTable, scope: &TypeScope<'_>) -> Result<Columns> {
         let mut left = BTreeMap::new();
         for column in &create.columns {
             let cql_type = scope.resolve(&column.cql_type)?;
@@ -188,7 +188,7 @@ impl Columns {
     }
 
     /// Takes a column for the primary key.
-    fn take(&mut self, name: &str, kind: ColumnKind, position: usize) -> Result<TableColumn, CqlError> {
+    fn take(&mut self, name: &str, kind: ColumnKind, position: usize) -> Result<TableColumn> {
         let Some((cql_type, is_static)) = self.left.remove(name) else {
             return invalid(format!("Unknown definition {name} referenced in PRIMARY KEY"));
         };
@@ -210,7 +210,7 @@ impl Columns {
         Ok(TableColumn::new(name, kind, position, cql_type))
     }
 
-    fn table(mut self, create: &CreateTable) -> Result<TableDef, CqlError> {
+    fn table(mut self, create: &CreateTable) -> Result<TableDef> {
         let PrimaryKey { partition_key, clustering } = self.primary_key.clone();
         let partition_key = partition_key.iter().enumerate();
         let partition_key: Vec<TableColumn> = partition_key
@@ -258,7 +258,7 @@ impl Columns {
         Ok(TableDef { layout, partition_key, clustering, others: others.collect(), dropped })
     }
 
-    fn layout(&self, create: &CreateTable, clustering: &[TableColumn]) -> Result<Layout, CqlError> {
+    fn layout(&self, create: &CreateTable, clustering: &[TableColumn]) -> Result<Layout> {
         if !create.is_compact {
             return Ok(Layout::Sparse);
         }
@@ -279,7 +279,7 @@ impl Columns {
     }
 }
 
-fn order(clustering: &mut [TableColumn], directive: &[(String, bool)]) -> Result<(), CqlError> {
+fn order(clustering: &mut [TableColumn], directive: &[(String, bool)]) -> Result<()> {
     if directive.len() > clustering.len() {
         return invalid("Only clustering key columns can be defined in CLUSTERING ORDER directive");
     }

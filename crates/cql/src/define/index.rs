@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::names::{configuration, keyspace_of};
 use super::table_changed;
 use crate::error::invalid;
-use crate::{ChangeKind, CqlError, Outcome, QueryState};
+use crate::{ChangeKind, Outcome, QueryState, Result};
 use base::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, INDEXES_ON_STATIC_COLUMNS};
 use base::compat::texts;
 use base::marshal::{CqlType, PACKAGE, Types};
@@ -19,7 +19,7 @@ use db::{Access, Error, INDEX_ENTRIES, INDEX_KEYS};
 /// The package of Cassandra's own index classes.
 const OWN_CLASSES: &str = "org.apache.cassandra.db.index.";
 
-pub(super) async fn create(state: &QueryState<'_>, create: &CreateIndex) -> Result<Outcome, CqlError> {
+pub(super) async fn create(state: &QueryState<'_>, create: &CreateIndex) -> Result<Outcome> {
     let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
     let name = &create.table.name;
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: name.as_bytes() })?;
@@ -41,7 +41,7 @@ fn indexed(
     old: &CfDef,
     keyspace: &KeyspaceDef,
     state: &QueryState<'_>,
-) -> Result<Option<CfDef>, CqlError> {
+) -> Result<Option<CfDef>> {
     let (types, release) = (state.database.types(), state.behaviour.release);
     let table = TableDef::of(old, release);
     if old.is_counter() {
@@ -115,7 +115,7 @@ fn stored_options(create: &CreateIndex, column: &TableColumn) -> BTreeMap<String
 }
 
 /// Returns the type of the indexed values.
-fn indexed_type(create: &CreateIndex, column: &TableColumn, types: &Types) -> Result<CqlType, CqlError> {
+fn indexed_type(create: &CreateIndex, column: &TableColumn, types: &Types) -> Result<CqlType> {
     let name = &column.name;
     match (&column.cql_type, create.target) {
         (CqlType::Map { key, is_frozen: false, .. }, IndexTarget::Keys) => Ok((**key).clone()),
@@ -170,7 +170,7 @@ pub(super) fn indexed_part<'t>(cql_type: &'t CqlType, index: &IndexDef) -> &'t C
 }
 
 /// Checks that a map is not indexed in two ways, such as by its keys and by its values.
-fn check_other_half(create: &CreateIndex, column: &TableColumn, known: &IndexDef) -> Result<(), CqlError> {
+fn check_other_half(create: &CreateIndex, column: &TableColumn, known: &IndexDef) -> Result<()> {
     let part = match create.target {
         IndexTarget::Keys => "keys",
         IndexTarget::Entries => "entries",
@@ -199,7 +199,7 @@ fn check_other_half(create: &CreateIndex, column: &TableColumn, known: &IndexDef
     ))
 }
 
-fn check_class(create: &CreateIndex) -> Result<(), CqlError> {
+fn check_class(create: &CreateIndex) -> Result<()> {
     if create.is_custom && create.class.is_none() {
         return invalid("CUSTOM index requires specifiying the index class");
     }
@@ -214,7 +214,7 @@ fn check_class(create: &CreateIndex) -> Result<(), CqlError> {
 
 /// Checks whether a server has the class of a custom index. Only classes in Cassandra's own package are accepted. 2.1
 /// reports the failure of its class loader unchanged, so this does too.
-fn check_class_is_there(create: &CreateIndex) -> Result<(), CqlError> {
+fn check_class_is_there(create: &CreateIndex) -> Result<()> {
     match &create.class {
         Some(class) if create.is_custom && !class.starts_with(OWN_CLASSES) => {
             let why = format!("java.lang.RuntimeException: java.lang.ClassNotFoundException: {class}");
@@ -225,7 +225,7 @@ fn check_class_is_there(create: &CreateIndex) -> Result<(), CqlError> {
 }
 
 /// Checks whether a column of its kind can be indexed.
-fn check_place(state: &QueryState<'_>, table: &TableDef, column: &TableColumn) -> Result<(), CqlError> {
+fn check_place(state: &QueryState<'_>, table: &TableDef, column: &TableColumn) -> Result<()> {
     let name = &column.name;
     let rules = &state.behaviour.cql;
     let is_of_key = matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering);
@@ -278,7 +278,7 @@ pub(super) async fn drop_index(
     state: &QueryState<'_>,
     index: &TableName,
     if_exists: bool,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     let keyspace = keyspace_of(state, index.keyspace.as_deref())?;
     let catalog = state.database.catalog();
     let is_meant = |column: &ColumnDef| {
@@ -298,7 +298,7 @@ pub(super) async fn drop_index(
         return invalid(texts::unknown_index(state.behaviour, &index.name, keyspace));
     };
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: holder.name.as_bytes() })?;
-    let edit = |_: &_, keyspace: &mut KeyspaceDef| -> Result<bool, CqlError> {
+    let edit = |_: &_, keyspace: &mut KeyspaceDef| -> Result<bool> {
         let Some(cf) = keyspace.column_families.get(&holder.name) else { return Ok(false) };
         let mut cf = CfDef::clone(cf);
         let is_sparse = cf.table.is_some();

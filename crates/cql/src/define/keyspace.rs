@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::changed;
 use super::names::{check_keyspace, check_not_system, configuration, syntax};
 use super::options::{check_known, is_true};
-use crate::{ChangeKind, CqlError, Outcome, QueryState};
+use crate::{ChangeKind, CqlError, Outcome, QueryState, Result};
 use base::compat::texts;
 use cql_syntax::{Properties, PropertyValue};
 use db::{Access, Error, KsRequest};
@@ -18,7 +18,7 @@ struct KeyspaceProperties {
     durable_writes: Option<bool>,
 }
 
-fn read(properties: &Properties) -> Result<KeyspaceProperties, CqlError> {
+fn read(properties: &Properties) -> Result<KeyspaceProperties> {
     check_known(properties, &PROPERTIES, &[])?;
     let mut parsed = KeyspaceProperties { replication: None, durable_writes: None };
     for (name, value) in &properties.0 {
@@ -51,7 +51,7 @@ pub(super) async fn create(
     name: &str,
     if_not_exists: bool,
     properties: &Properties,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     state.check(Access::AddKeyspace)?;
     check_keyspace(name)?;
     let parsed = read(properties)?;
@@ -86,7 +86,7 @@ pub(super) async fn create(
 }
 
 /// Refuses options that a strategy does not support.
-fn check_options(keyspace: &str, class: &str, options: &BTreeMap<String, String>) -> Result<(), CqlError> {
+fn check_options(keyspace: &str, class: &str, options: &BTreeMap<String, String>) -> Result<()> {
     let short = class.rsplit('.').next().unwrap_or(class);
     match short {
         "SimpleStrategy" => match options.keys().find(|name| *name != "replication_factor") {
@@ -107,11 +107,7 @@ fn check_options(keyspace: &str, class: &str, options: &BTreeMap<String, String>
     }
 }
 
-pub(super) async fn alter(
-    state: &QueryState<'_>,
-    name: &str,
-    properties: &Properties,
-) -> Result<Outcome, CqlError> {
+pub(super) async fn alter(state: &QueryState<'_>, name: &str, properties: &Properties) -> Result<Outcome> {
     check_not_system(name)?;
     state.check(Access::UpdateKeyspace { keyspace: name.as_bytes() })?;
     let unknown = || CqlError::invalid(format!("Unknown keyspace {name}"));
@@ -149,11 +145,7 @@ pub(super) async fn alter(
     if is_there { Ok(changed(ChangeKind::Updated, name, None)) } else { Err(unknown()) }
 }
 
-pub(super) async fn drop_keyspace(
-    state: &QueryState<'_>,
-    name: &str,
-    if_exists: bool,
-) -> Result<Outcome, CqlError> {
+pub(super) async fn drop_keyspace(state: &QueryState<'_>, name: &str, if_exists: bool) -> Result<Outcome> {
     check_not_system(name)?;
     state.check(Access::DropKeyspace { keyspace: name.as_bytes() })?;
     if state.database.catalog().keyspace(name).is_none() {

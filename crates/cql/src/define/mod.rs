@@ -17,13 +17,14 @@ pub use compatible::{accepts_values, keeps_order};
 pub use create_table::column_family;
 pub(crate) use modern::in_old_words;
 
-use super::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState, SchemaChange};
+use super::{ChangeKind, ChangedTarget, Outcome, QueryState, SchemaChange};
+use crate::Result;
 use crate::error::invalid;
 use cql_syntax::{CreateIndex, Statement};
 
 /// Makes the checks of a schema statement or TRUNCATE that the old servers make when they prepare it: the keyspace of its
 /// names (`prepareKeyspace`), and a CREATE TABLE by itself. The other checks are made when it is executed.
-pub fn check_prepared(state: &QueryState<'_>, statement: &Statement) -> Result<(), CqlError> {
+pub fn check_prepared(state: &QueryState<'_>, statement: &Statement) -> Result<()> {
     let name = match statement {
         Statement::CreateTable(create) => return create_table::check(state, create),
         Statement::AlterTable { table, .. }
@@ -40,7 +41,7 @@ pub fn check_prepared(state: &QueryState<'_>, statement: &Statement) -> Result<(
 }
 
 /// Executes a schema statement or TRUNCATE.
-pub async fn define(state: &QueryState<'_>, statement: &Statement) -> Result<Outcome, CqlError> {
+pub async fn define(state: &QueryState<'_>, statement: &Statement) -> Result<Outcome> {
     match statement {
         Statement::CreateKeyspace { name, if_not_exists, properties } => {
             keyspace::create(state, name, *if_not_exists, properties).await

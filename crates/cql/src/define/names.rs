@@ -2,7 +2,7 @@
 
 use crate::error::invalid;
 use crate::system::is_system;
-use crate::{CqlError, QueryState};
+use crate::{CqlError, QueryState, Result};
 use base::compat::features::releases::NEWEST;
 use base::compat::{Line, texts};
 use base::marshal::TypeError;
@@ -14,7 +14,7 @@ fn is_word(name: &str) -> bool {
 }
 
 /// Checks the name of a new keyspace.
-pub(super) fn check_keyspace(name: &str) -> Result<(), CqlError> {
+pub(super) fn check_keyspace(name: &str) -> Result<()> {
     let lower = name.to_ascii_lowercase();
     if is_system(&lower) {
         return invalid(texts::own_keyspace(NEWEST, &lower));
@@ -26,14 +26,14 @@ pub(super) fn check_keyspace(name: &str) -> Result<(), CqlError> {
 }
 
 /// Checks the name of a new table.
-pub(super) fn check_table(line: Line, name: &str) -> Result<(), CqlError> {
+pub(super) fn check_table(line: Line, name: &str) -> Result<()> {
     if !is_word(name) {
         return invalid(texts::invalid_table_name(line, name));
     }
     too_long("Column family", name)
 }
 
-fn too_long(what: &str, name: &str) -> Result<(), CqlError> {
+fn too_long(what: &str, name: &str) -> Result<()> {
     if name.len() > SCHEMA_NAME_CHARS_MAX {
         return invalid(format!(
             "{what} names shouldn't be more than {SCHEMA_NAME_CHARS_MAX} characters long (got \"{name}\")"
@@ -43,7 +43,7 @@ fn too_long(what: &str, name: &str) -> Result<(), CqlError> {
 }
 
 /// Refuses changes of the system keyspaces.
-pub(super) fn check_not_system(keyspace: &str) -> Result<(), CqlError> {
+pub(super) fn check_not_system(keyspace: &str) -> Result<()> {
     if is_system(&keyspace.to_ascii_lowercase()) {
         return Err(CqlError::Unauthorized(texts::own_keyspace_in_cql(NEWEST, keyspace)));
     }
@@ -51,7 +51,7 @@ pub(super) fn check_not_system(keyspace: &str) -> Result<(), CqlError> {
 }
 
 /// Returns the keyspace of a schema change. Keyspaces that cannot be changed are refused.
-pub(super) fn keyspace_of<'n>(state: &QueryState<'n>, named: Option<&'n str>) -> Result<&'n str, CqlError> {
+pub(super) fn keyspace_of<'n>(state: &QueryState<'n>, named: Option<&'n str>) -> Result<&'n str> {
     let keyspace = state.keyspace_of(named)?;
     check_not_system(keyspace)?;
     Ok(keyspace)
@@ -63,10 +63,10 @@ pub(super) fn syntax(message: impl Into<String>) -> CqlError {
 }
 
 /// Returns a type, or the error for a class that does not exist.
-pub(super) fn configured<T>(found: Result<T, TypeError>) -> Result<T, CqlError> {
+pub(super) fn configured<T>(found: Result<T, TypeError>) -> Result<T> {
     found.or_else(|error| configuration(error.to_string()))
 }
 
-pub(super) fn configuration<T>(message: impl Into<String>) -> Result<T, CqlError> {
+pub(super) fn configuration<T>(message: impl Into<String>) -> Result<T> {
     Err(CqlError::Configuration(message.into()))
 }

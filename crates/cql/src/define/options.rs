@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::names::{configuration, syntax};
-use crate::CqlError;
+use crate::{CqlError, Result};
 use base::compat::features::compaction_options;
 use base::compat::features::releases::NEWEST;
 use base::schema::{CfDef, Setting};
@@ -40,11 +40,7 @@ const COMPRESSORS: [&str; 3] = ["LZ4Compressor", "SnappyCompressor", "DeflateCom
 const BOUNDS: [&str; 2] = ["min_threshold", "max_threshold"];
 
 /// Checks that every property is known and given only once.
-pub(super) fn check_known(
-    properties: &Properties,
-    known: &[&str],
-    obsolete: &[&str],
-) -> Result<(), CqlError> {
+pub(super) fn check_known(properties: &Properties, known: &[&str], obsolete: &[&str]) -> Result<()> {
     for (at, (name, _)) in properties.0.iter().enumerate() {
         if properties.0[..at].iter().any(|(other, _)| other == name) {
             return Err(syntax(format!("Multiple definition for property '{name}'")));
@@ -62,14 +58,14 @@ pub(super) fn is_true(text: &str) -> bool {
 }
 
 /// Checks the properties of a table. Returns a column family that has only these.
-pub(super) fn check_table_properties(properties: &Properties) -> Result<CfDef, CqlError> {
+pub(super) fn check_table_properties(properties: &Properties) -> Result<CfDef> {
     let mut cf = CfDef::new("", "");
     apply(&mut cf, properties)?;
     Ok(cf)
 }
 
 /// Applies the given properties to a column family; its other settings stay.
-pub(super) fn apply(cf: &mut CfDef, properties: &Properties) -> Result<(), CqlError> {
+pub(super) fn apply(cf: &mut CfDef, properties: &Properties) -> Result<()> {
     check_known(properties, &TABLE, &OBSOLETE)?;
     for (name, value) in &properties.0 {
         match value {
@@ -93,7 +89,7 @@ pub(super) fn apply(cf: &mut CfDef, properties: &Properties) -> Result<(), CqlEr
     Ok(())
 }
 
-fn apply_text(cf: &mut CfDef, name: &str, text: &str) -> Result<(), CqlError> {
+fn apply_text(cf: &mut CfDef, name: &str, text: &str) -> Result<()> {
     let mut keep = |setting: Setting| {
         cf.settings.insert(name.to_owned(), setting);
     };
@@ -129,7 +125,7 @@ fn apply_text(cf: &mut CfDef, name: &str, text: &str) -> Result<(), CqlError> {
     Ok(())
 }
 
-fn apply_map(cf: &mut CfDef, name: &str, map: &BTreeMap<String, String>) -> Result<(), CqlError> {
+fn apply_map(cf: &mut CfDef, name: &str, map: &BTreeMap<String, String>) -> Result<()> {
     let mut keep = |name: &str, setting: Setting| {
         cf.settings.insert(name.to_owned(), setting);
     };
@@ -158,7 +154,7 @@ fn apply_map(cf: &mut CfDef, name: &str, map: &BTreeMap<String, String>) -> Resu
     Ok(())
 }
 
-fn compaction(cf: &mut CfDef, map: &BTreeMap<String, String>) -> Result<(), CqlError> {
+fn compaction(cf: &mut CfDef, map: &BTreeMap<String, String>) -> Result<()> {
     let mut options = map.clone();
     let Some(class) = options.remove("class") else {
         return configuration("Missing sub-option 'class' for the 'compaction' option.");
@@ -201,22 +197,22 @@ fn known_class(class: &str, package: &str, known: &[&str]) -> Option<String> {
     known.contains(&short).then(|| format!("{package}{short}"))
 }
 
-fn integer(name: &str, text: &str) -> Result<i32, CqlError> {
+fn integer(name: &str, text: &str) -> Result<i32> {
     text.parse().map_err(|_| syntax(format!("Invalid integer value {text} for '{name}'")))
 }
 
-fn double(name: &str, text: &str) -> Result<f64, CqlError> {
+fn double(name: &str, text: &str) -> Result<f64> {
     text.parse().map_err(|_| syntax(format!("Invalid double value {text} for '{name}'")))
 }
 
-fn at_least(name: &str, number: i32, least: i32) -> Result<i32, CqlError> {
+fn at_least(name: &str, number: i32, least: i32) -> Result<i32> {
     if number < least {
         return configuration(format!("{name} cannot be smaller than {least}, (default 0)"));
     }
     Ok(number)
 }
 
-fn ttl(seconds: i32) -> Result<i32, CqlError> {
+fn ttl(seconds: i32) -> Result<i32> {
     if seconds < 0 {
         return configuration("default_time_to_live cannot be smaller than 0, (default 0)");
     }
@@ -228,7 +224,7 @@ fn ttl(seconds: i32) -> Result<i32, CqlError> {
     Ok(seconds)
 }
 
-fn speculative_retry(text: &str) -> Result<String, CqlError> {
+fn speculative_retry(text: &str) -> Result<String> {
     let upper = text.to_ascii_uppercase();
     let is_number =
         |suffix: &str| upper.strip_suffix(suffix).is_some_and(|number| number.parse::<f64>().is_ok());
@@ -239,7 +235,7 @@ fn speculative_retry(text: &str) -> Result<String, CqlError> {
 }
 
 /// Parses caching as the system table of 2.1 shows it, and as drivers export it: a JSON map.
-fn caching_json(text: &str) -> Result<BTreeMap<String, String>, CqlError> {
+fn caching_json(text: &str) -> Result<BTreeMap<String, String>> {
     serde_json::from_str(text).map_err(|error| {
         CqlError::Configuration(format!("caching is no map of texts in JSON ({error}): {text}"))
     })
@@ -247,7 +243,7 @@ fn caching_json(text: &str) -> Result<BTreeMap<String, String>, CqlError> {
 
 /// Applies caching given as a map. If the map has no rows, 2.1 treats its keys as ALL, whatever their value is
 /// (`CachingOptions.fromMap`).
-fn caching_map(cf: &mut CfDef, map: &BTreeMap<String, String>) -> Result<(), CqlError> {
+fn caching_map(cf: &mut CfDef, map: &BTreeMap<String, String>) -> Result<()> {
     for (name, value) in map {
         let value = value.to_ascii_uppercase();
         let is_all_or_none = ["ALL", "NONE"].contains(&&*value);
@@ -283,7 +279,7 @@ fn caching_map(cf: &mut CfDef, map: &BTreeMap<String, String>) -> Result<(), Cql
 }
 
 /// Parses caching as one word, as before 2.1.
-fn caching(text: &str) -> Result<String, CqlError> {
+fn caching(text: &str) -> Result<String> {
     let upper = text.to_ascii_uppercase();
     if ["ALL", "KEYS_ONLY", "ROWS_ONLY", "NONE"].contains(&&*upper) {
         return Ok(upper);

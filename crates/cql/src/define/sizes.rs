@@ -1,6 +1,6 @@
 //! Limits on the sizes of definitions.
 
-use crate::CqlError;
+use crate::Result;
 use crate::error::invalid;
 use crate::limits::TABLE_TYPES_TEXT_BYTES_MAX;
 use base::marshal::{CqlType, UserType};
@@ -8,7 +8,7 @@ use base::schema::TableDef;
 use base::util::limits::TABLE_COLUMNS_MAX;
 
 /// Checks that the full text of a user type is not too long.
-pub(super) fn check_user_type(user: &UserType) -> Result<(), CqlError> {
+pub(super) fn check_user_type(user: &UserType) -> Result<()> {
     match user.size().excess() {
         Some(excess) => invalid(format!("User type {}.{} {excess}", user.keyspace, user.name)),
         None => Ok(()),
@@ -16,7 +16,7 @@ pub(super) fn check_user_type(user: &UserType) -> Result<(), CqlError> {
 }
 
 /// Checks that the full text of a type is not too long.
-pub(super) fn check_type(cql_type: &CqlType) -> Result<(), CqlError> {
+pub(super) fn check_type(cql_type: &CqlType) -> Result<()> {
     match cql_type.size().excess() {
         Some(excess) => invalid(format!("Type {cql_type} {excess}")),
         None => Ok(()),
@@ -24,7 +24,7 @@ pub(super) fn check_type(cql_type: &CqlType) -> Result<(), CqlError> {
 }
 
 /// Checks the number of a table's columns, and the total size of their types.
-pub(super) fn check_table(table: &TableDef) -> Result<(), CqlError> {
+pub(super) fn check_table(table: &TableDef) -> Result<()> {
     let columns = table.columns().count();
     if columns > TABLE_COLUMNS_MAX {
         return invalid(format!(

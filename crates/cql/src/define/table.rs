@@ -3,13 +3,13 @@
 use super::names::keyspace_of;
 use super::table_changed;
 use crate::error::invalid;
-use crate::{ChangeKind, CqlError, Outcome, QueryState};
+use crate::{ChangeKind, Outcome, QueryState, Result};
 use base::compat::texts;
 use cql_syntax::TableName;
 use db::Access;
 
 /// Checks whether a table exists. It is an error if its keyspace does not exist.
-fn is_there(state: &QueryState<'_>, keyspace: &str, table: &str) -> Result<bool, CqlError> {
+fn is_there(state: &QueryState<'_>, keyspace: &str, table: &str) -> Result<bool> {
     let catalog = state.database.catalog();
     match catalog.keyspace(keyspace) {
         Some(keyspace) => Ok(keyspace.column_families.contains_key(table)),
@@ -21,7 +21,7 @@ pub(super) async fn drop_table(
     state: &QueryState<'_>,
     table: &TableName,
     if_exists: bool,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
     let (key, family) = (keyspace.as_bytes(), table.name.as_bytes());
     state.check(Access::DropFamily { keyspace: key, family })?;
@@ -40,7 +40,7 @@ pub(super) async fn drop_table(
     Ok(table_changed(ChangeKind::Dropped, keyspace, &table.name))
 }
 
-pub(super) async fn truncate(state: &QueryState<'_>, table: &TableName) -> Result<Outcome, CqlError> {
+pub(super) async fn truncate(state: &QueryState<'_>, table: &TableName) -> Result<Outcome> {
     let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
     let (key, family) = (keyspace.as_bytes(), table.name.as_bytes());
     state.check(Access::Write { keyspace: key, family })?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::define;
-use crate::{CqlError, Outcome, QueryState};
+use crate::{Outcome, QueryState, Result};
 use base::compat::Behaviour;
 use base::compat::features::{Language, ReportedVersion};
 use base::marshal::PACKAGE;
@@ -28,7 +28,7 @@ pub fn database() -> Arc<Database> {
     )))
 }
 
-pub async fn run(database: &Arc<Database>, statement: Statement) -> Result<Outcome, CqlError> {
+pub async fn run(database: &Arc<Database>, statement: Statement) -> Result<Outcome> {
     let behaviour = Behaviour::of(Release::V2_1);
     let reported = ReportedVersion::of_release(behaviour);
     let state = QueryState {

@@ -10,7 +10,7 @@ use super::{changed, sizes};
 use crate::error::invalid;
 use crate::limits::USER_TYPES_MAX;
 use crate::values::TypeScope;
-use crate::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState};
+use crate::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState, Result};
 use base::marshal::{CqlType, TypeRef, Types, UserType};
 use base::schema::{CfDef, KeyspaceDef, Layout, TableDef, table_types};
 use base::util::Release;
@@ -26,7 +26,7 @@ pub(super) async fn create(
     name: &TableName,
     if_not_exists: bool,
     fields: &[(String, TypeName)],
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
     state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
     if state.database.catalog().keyspace(keyspace).is_none() {
@@ -42,7 +42,7 @@ pub(super) async fn create(
         let scope = state.definition_scope(keyspace);
         let typed =
             |(field, cql_type): &(String, TypeName)| Ok((field.clone(), field_type(cql_type, &scope)?));
-        let fields = fields.iter().map(typed).collect::<Result<_, CqlError>>()?;
+        let fields = fields.iter().map(typed).collect::<Result<_>>()?;
         let user_type = UserType::new(&keyspace.name, &name.name, fields);
         check_fields(&user_type)?;
         sizes::check_user_type(&user_type)?;
@@ -58,11 +58,7 @@ pub(super) async fn create(
     Ok(if is_made { outcome(ChangeKind::Created, keyspace, &name.name) } else { Outcome::Void })
 }
 
-pub(super) async fn alter(
-    state: &QueryState<'_>,
-    name: &TableName,
-    alter: &AlterType,
-) -> Result<Outcome, CqlError> {
+pub(super) async fn alter(state: &QueryState<'_>, name: &TableName, alter: &AlterType) -> Result<Outcome> {
     let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
     state.check(Access::UpdateKeyspace { keyspace: keyspace.as_bytes() })?;
     let (types, release) = (state.database.types(), state.behaviour.release);
@@ -83,7 +79,7 @@ pub(super) async fn alter(
 }
 
 /// Returns the type of a field.
-fn field_type(name: &TypeName, scope: &TypeScope<'_>) -> Result<CqlType, CqlError> {
+fn field_type(name: &TypeName, scope: &TypeScope<'_>) -> Result<CqlType> {
     let cql_type = scope.resolve(name)?;
     if cql_type.is_counter() {
         return invalid("A user type cannot contain counters");
@@ -94,7 +90,7 @@ fn field_type(name: &TypeName, scope: &TypeScope<'_>) -> Result<CqlType, CqlErro
     Ok(cql_type)
 }
 
-fn check_fields(user_type: &UserType) -> Result<(), CqlError> {
+fn check_fields(user_type: &UserType) -> Result<()> {
     let mut seen = BTreeSet::new();
     match user_type.fields.iter().find(|(field, _)| !seen.insert(field)) {
         Some((field, _)) => invalid(format!("Duplicate field name {field} in type {}", user_type.name)),
@@ -102,7 +98,7 @@ fn check_fields(user_type: &UserType) -> Result<(), CqlError> {
     }
 }
 
-fn altered(old: &UserType, alter: &AlterType, scope: &TypeScope<'_>) -> Result<UserType, CqlError> {
+fn altered(old: &UserType, alter: &AlterType, scope: &TypeScope<'_>) -> Result<UserType> {
     let mut fields = old.fields.clone();
     let place =
         |fields: &[(String, CqlType)], field: &str| fields.iter().position(|(known, _)| known == field);
@@ -151,12 +147,7 @@ fn altered(old: &UserType, alter: &AlterType, scope: &TypeScope<'_>) -> Result<U
 }
 
 /// Stores a changed type in a keyspace, and rebuilds all types and tables that contain it.
-fn put(
-    keyspace: &mut KeyspaceDef,
-    user: &Arc<UserType>,
-    types: &Types,
-    release: Release,
-) -> Result<(), CqlError> {
+fn put(keyspace: &mut KeyspaceDef, user: &Arc<UserType>, types: &Types, release: Release) -> Result<()> {
     let mut renewal = Renewal::of(user);
     let changed: Vec<Arc<UserType>> = keyspace
         .user_types
@@ -180,12 +171,7 @@ fn put(
     Ok(())
 }
 
-fn renewed_family(
-    cf: &CfDef,
-    table: &TableDef,
-    renewal: &mut Renewal,
-    types: &Types,
-) -> Result<CfDef, CqlError> {
+fn renewed_family(cf: &CfDef, table: &TableDef, renewal: &mut Renewal, types: &Types) -> Result<CfDef> {
     let mut table = table.clone();
     let columns = table.partition_key.iter_mut().chain(&mut table.clustering);
     for column in columns.chain(table.others.values_mut()) {
@@ -220,11 +206,7 @@ fn renewed_family(
     Ok(cf.with_indexes())
 }
 
-pub(super) async fn drop_type(
-    state: &QueryState<'_>,
-    name: &TableName,
-    if_exists: bool,
-) -> Result<Outcome, CqlError> {
+pub(super) async fn drop_type(state: &QueryState<'_>, name: &TableName, if_exists: bool) -> Result<Outcome> {
     let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
     state.check(Access::DropKeyspace { keyspace: keyspace.as_bytes() })?;
     let release = state.behaviour.release;

@@ -4,14 +4,14 @@ use bytes::Bytes;
 
 use super::spec;
 use crate::system::is_system;
-use crate::{CqlError, Outcome, QueryState, ResultSet};
+use crate::{Outcome, QueryState, Result, ResultSet};
 use base::marshal::{CollectionForm, CqlType, Native, list_to_bytes, map_to_bytes};
 
 /// The port between nodes, which this server does not use.
 const STORAGE_PORT: u16 = 7000;
 
 /// Returns the cluster's name, partitioner and snitch, and the owners of the ring if the session uses a keyspace.
-pub(super) fn cluster(state: &QueryState<'_>) -> Result<Outcome, CqlError> {
+pub(super) fn cluster(state: &QueryState<'_>) -> Result<Outcome> {
     let database = state.database;
     let text = || CqlType::Native(Native::Text);
     let partitioner = database.partitioner().class_name();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::invalid;
-use crate::{CqlError, QueryState};
+use crate::{QueryState, Result};
 use base::marshal::{CqlType, UserType};
 use base::schema::{CfDef, ColumnDef, KeyspaceDef};
 use cql_syntax::ElementKind;
@@ -125,7 +125,7 @@ pub(super) fn named<'a>(
     keyspace: &'a KeyspaceDef,
     kind: ElementKind,
     name: &str,
-) -> Result<Vec<Element<'a>>, CqlError> {
+) -> Result<Vec<Element<'a>>> {
     let not_found = |what: &str| invalid(format!("{what} '{name}' not found in '{}'", keyspace.name));
     match kind {
         ElementKind::Table => match keyspace.column_families.get(name) {

@@ -12,6 +12,7 @@ use bytes::Bytes;
 
 use super::system::{self, is_system};
 use super::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
+use crate::Result;
 use base::marshal::{CqlType, Native};
 use base::schema::{KeyspaceDef, name_text};
 use cql_syntax::{Describe, Described, ElementKind};
@@ -23,7 +24,7 @@ pub(crate) fn describe(
     state: &QueryState<'_>,
     describe: &Describe,
     options: &QueryOptions,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     if describe.what == Described::Cluster {
         return cluster::cluster(state);
     }
@@ -72,7 +73,7 @@ struct DescribedKeyspaces<'a> {
 
 impl<'a> DescribedKeyspaces<'a> {
     /// Returns the selected elements, and whether their statements are requested.
-    fn all(&self, what: &Described) -> Result<(Vec<Element<'a>>, bool), CqlError> {
+    fn all(&self, what: &Described) -> Result<(Vec<Element<'a>>, bool)> {
         let current = self.state.keyspace;
         match what {
             // DESCRIBE CLUSTER is executed elsewhere.
@@ -109,7 +110,7 @@ impl<'a> DescribedKeyspaces<'a> {
     }
 
     /// Returns the first keyspace, table or index with the name.
-    fn named(&self, keyspace: Option<&str>, name: &str) -> Result<Vec<Element<'a>>, CqlError> {
+    fn named(&self, keyspace: Option<&str>, name: &str) -> Result<Vec<Element<'a>>> {
         if keyspace.is_none()
             && let Ok(found) = self.keyspace(name)
         {
@@ -122,7 +123,7 @@ impl<'a> DescribedKeyspaces<'a> {
         found.map_err(|_| CqlError::invalid(format!("'{name}' not found in keyspace '{looked_into}'")))
     }
 
-    fn meant<'n>(&self, named: Option<&'n str>) -> Result<&'n str, CqlError>
+    fn meant<'n>(&self, named: Option<&'n str>) -> Result<&'n str>
     where
         'a: 'n,
     {
@@ -131,7 +132,7 @@ impl<'a> DescribedKeyspaces<'a> {
             .ok_or_else(|| CqlError::invalid("No keyspace specified and no current keyspace"))
     }
 
-    fn keyspace(&self, name: &str) -> Result<&'a KeyspaceDef, CqlError> {
+    fn keyspace(&self, name: &str) -> Result<&'a KeyspaceDef> {
         let found = self.keyspaces.iter().find(|keyspace| keyspace.name == name);
         found.copied().ok_or_else(|| CqlError::invalid(format!("'{name}' not found in keyspaces")))
     }

@@ -8,7 +8,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use uuid::Uuid;
 
 use crate::error::invalid;
-use crate::{CqlError, QueryOptions, QueryState};
+use crate::{CqlError, QueryOptions, QueryState, Result};
 
 const VERSION: u8 = 1;
 
@@ -21,7 +21,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) fn begin(state: &QueryState<'_>, options: &QueryOptions) -> Result<Page, CqlError> {
+    pub(super) fn begin(state: &QueryState<'_>, options: &QueryOptions) -> Result<Page> {
         let schema = state.database.schema_version().parse().unwrap_or_default();
         let from = match &options.paging_state {
             Some(paging) => resumed(paging, schema)?,
@@ -47,7 +47,7 @@ impl Page {
 }
 
 /// Decodes a paging state from a client. Any bytes are possible.
-fn resumed(paging: &Bytes, schema: Uuid) -> Result<usize, CqlError> {
+fn resumed(paging: &Bytes, schema: Uuid) -> Result<usize> {
     let mut rest = paging.clone();
     if rest.len() != 1 + 16 + 8 || rest.get_u8() != VERSION {
         return invalid("Invalid paging state.");

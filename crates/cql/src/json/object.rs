@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::names::name_of_key;
 use super::read::from_json;
 use crate::error::invalid;
-use crate::{CqlError, TypesOf};
+use crate::{CqlError, Result, TypesOf};
 use base::model::BoundValue;
 use base::schema::TableDef;
 
@@ -46,7 +46,7 @@ pub(crate) fn decode_object(
     def: &TableDef,
     types: TypesOf<'_>,
     omitted: &BoundValue,
-) -> Result<Vec<BoundValue>, CqlError> {
+) -> Result<Vec<BoundValue>> {
     let text = text.filter(|text| text.trim() != "null");
     let text = text.ok_or_else(|| CqlError::invalid("Got null for INSERT JSON values"))?;
     let object: JsonObject<'_> = serde_json::from_str(text).map_err(|error| {
@@ -64,7 +64,7 @@ pub(crate) fn decode_object(
         },
     };
     let values = def.columns().map(|column| value(&column.name, &column.cql_type));
-    let values = values.collect::<Result<_, CqlError>>()?;
+    let values = values.collect::<Result<_>>()?;
     match names.iter().find(|name| def.column(name).is_none()) {
         Some(unknown) => invalid(format!("JSON values map contains unrecognized column: {unknown}")),
         None => Ok(values),

@@ -3,7 +3,7 @@
 use super::terms::Terms;
 use crate::error::invalid;
 use crate::values::{TypedTerm, Value};
-use crate::{CqlError, QueryOptions, QueryState};
+use crate::{CqlError, QueryOptions, QueryState, Result};
 use base::marshal::{CqlType, Native};
 use base::schema::CfDef;
 use cql_syntax::Term;
@@ -22,7 +22,7 @@ impl Attributes {
         timestamp: Option<&Term>,
         ttl: Option<&Term>,
         terms: &mut Terms<'_>,
-    ) -> Result<Attributes, CqlError> {
+    ) -> Result<Attributes> {
         let mut typed = |term: Option<&Term>, name: &str, native: Native| {
             term.map(|term| terms.named(term, name.to_owned(), CqlType::Native(native)).map(Box::new))
                 .transpose()
@@ -40,12 +40,7 @@ impl Attributes {
     }
 
     /// Returns the statement's timestamp, or `now` if it specifies none.
-    pub(super) fn timestamp(
-        &self,
-        now: i64,
-        options: &QueryOptions,
-        database: &Database,
-    ) -> Result<i64, CqlError> {
+    pub(super) fn timestamp(&self, now: i64, options: &QueryOptions, database: &Database) -> Result<i64> {
         let Some(timestamp) = &self.timestamp else { return Ok(now) };
         match timestamp.value(options, database)? {
             Value::Single(bytes) => {
@@ -63,7 +58,7 @@ impl Attributes {
         state: &QueryState<'_>,
         options: &QueryOptions,
         cf: &CfDef,
-    ) -> Result<Option<i32>, CqlError> {
+    ) -> Result<Option<i32>> {
         let written = self.written_ttl_s(options, state.database)?;
         let ttl_s = written.or_else(|| cf.default_ttl_s());
         if let (Some(ttl_s), true) = (ttl_s, state.behaviour.writes.expiry_has_31_bits) {
@@ -74,7 +69,7 @@ impl Attributes {
     }
 
     /// Returns the TTL of the statement in seconds, or `None` for the table's default.
-    fn written_ttl_s(&self, options: &QueryOptions, database: &Database) -> Result<Option<i32>, CqlError> {
+    fn written_ttl_s(&self, options: &QueryOptions, database: &Database) -> Result<Option<i32>> {
         let Some(ttl) = &self.ttl else { return Ok(None) };
         let bytes = match ttl.value(options, database)? {
             Value::Single(bytes) => bytes,

@@ -13,7 +13,7 @@ use super::step::Step;
 use super::terms::Terms;
 use crate::error::invalid;
 use crate::values::{Markers, TableOf};
-use crate::{CqlError, Outcome, QueryOptions, QueryState};
+use crate::{Outcome, QueryOptions, QueryState, Result};
 use base::compat::rules::CqlRules;
 use base::compat::{Behaviour, texts};
 use base::model::{CfMutation, Changes, Mutation};
@@ -37,11 +37,7 @@ pub(crate) struct BatchPlan {
 impl BatchPlan {
     /// Checks a batch and its statements. Only the first one, which has the table, is left in `batch`: a statement takes as
     /// much memory as its plan.
-    pub(crate) fn new(
-        state: &QueryState<'_>,
-        batch: &mut Batch,
-        markers: &mut Markers,
-    ) -> Result<BatchPlan, CqlError> {
+    pub(crate) fn new(state: &QueryState<'_>, batch: &mut Batch, markers: &mut Markers) -> Result<BatchPlan> {
         let mut statements = Vec::with_capacity(batch.statements.len());
         for modify in std::mem::take(&mut batch.statements) {
             statements.push(ModifyPlan::new(state, &modify, markers)?);
@@ -79,11 +75,7 @@ impl BatchPlan {
     }
 
     /// Executes the batch. The changes in one keyspace are applied atomically.
-    pub(crate) async fn execute(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Outcome, CqlError> {
+    pub(crate) async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome> {
         let steps: Vec<Step<'_>> = self.statements.iter().map(|plan| Step { plan, options }).collect();
         let Some(attributes) = &self.attributes else { return Ok(Outcome::Void) };
         if steps.iter().any(|step| step.plan.has_conditions()) {
@@ -102,7 +94,7 @@ pub(crate) async fn run_batch(
     kind: BatchKind,
     steps: &[Step<'_>],
     options: &QueryOptions,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     let plans: Vec<&ModifyPlan> = steps.iter().map(|step| step.plan).collect();
     check_shape(kind, state.behaviour.release, &plans, false)?;
     run_steps(state, kind, steps, options, None).await
@@ -115,7 +107,7 @@ async fn run_steps(
     steps: &[Step<'_>],
     options: &QueryOptions,
     now: Option<i64>,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     let mut of_json = HashMap::new();
     for (at, step) in steps.iter().enumerate() {
         step.plan.check(state)?;
@@ -152,12 +144,7 @@ async fn run_steps(
 }
 
 /// Checks which statements may be combined, in the order of the old servers' checks.
-fn check_shape(
-    kind: BatchKind,
-    release: Release,
-    plans: &[&ModifyPlan],
-    has_timestamp: bool,
-) -> Result<(), CqlError> {
+fn check_shape(kind: BatchKind, release: Release, plans: &[&ModifyPlan], has_timestamp: bool) -> Result<()> {
     let has_conditions = plans.iter().any(|plan| plan.has_conditions());
     if has_timestamp && has_conditions {
         return invalid("Cannot provide custom timestamp for conditional BATCH");
@@ -197,7 +184,7 @@ fn check_shape(
 
 /// Checks that counters are only changed in counter batches, as in Cassandra 1.2 and 2.0. CASSANDRA-7351 changed that
 /// in 2.1.
-fn check_counters_apart(kind: BatchKind, plans: &[&ModifyPlan], rules: &CqlRules) -> Result<(), CqlError> {
+fn check_counters_apart(kind: BatchKind, plans: &[&ModifyPlan], rules: &CqlRules) -> Result<()> {
     let is_of_counters = kind == BatchKind::Counter;
     if plans.iter().all(|plan| counts(plan, rules) == is_of_counters) {
         return Ok(());

@@ -8,14 +8,14 @@ use super::kind::ModifyKind;
 use super::operation::ColumnOperation;
 use super::terms::Terms;
 use crate::error::invalid;
-use crate::{CqlError, QueryState};
+use crate::{CqlError, QueryState, Result};
 use base::schema::{ColumnKind, TableColumn};
 use cql_syntax::{Assignment, Deletion, Operation, Relation, Term};
 
 /// The parts of a statement after its terms are typed.
 pub(super) type Body = (ModifyKind, ChangedKeys, Vec<ColumnOperation>);
 
-fn known<'t>(terms: &Terms<'t>, name: &str) -> Result<&'t TableColumn, CqlError> {
+fn known<'t>(terms: &Terms<'t>, name: &str) -> Result<&'t TableColumn> {
     let table = terms.table;
     table.def.column(name).ok_or_else(|| CqlError::invalid(format!("Unknown identifier {name}")))
 }
@@ -24,7 +24,7 @@ fn is_key(column: &TableColumn) -> bool {
     matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering)
 }
 
-pub(super) fn insert(columns: &[String], values: &[Term], terms: &mut Terms<'_>) -> Result<Body, CqlError> {
+pub(super) fn insert(columns: &[String], values: &[Term], terms: &mut Terms<'_>) -> Result<Body> {
     if terms.table.cf.is_counter() {
         return invalid("INSERT statement are not allowed on counter tables, use UPDATE instead");
     }
@@ -59,7 +59,7 @@ pub(super) fn update(
     assignments: &[Assignment],
     relations: &[Relation],
     terms: &mut Terms<'_>,
-) -> Result<Body, CqlError> {
+) -> Result<Body> {
     let mut operations = Vec::with_capacity(assignments.len());
     for assignment in assignments {
         let column = known(terms, &assignment.column)?;
@@ -84,7 +84,7 @@ pub(super) fn delete(
     deletions: &[Deletion],
     relations: &[Relation],
     terms: &mut Terms<'_>,
-) -> Result<Body, CqlError> {
+) -> Result<Body> {
     let mut operations = Vec::with_capacity(deletions.len());
     for deletion in deletions {
         let column = known(terms, &deletion.column)?;

@@ -4,7 +4,7 @@ use super::keys::Keys;
 use super::kind::ModifyKind;
 use super::terms::Terms;
 use crate::select::ChangedRows;
-use crate::{CqlError, QueryState};
+use crate::{QueryState, Result};
 use base::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, IN_ON_ANY_KEY_COLUMN};
 use cql_syntax::Relation;
 
@@ -24,7 +24,7 @@ impl ChangedKeys {
         kind: ModifyKind,
         relations: &[Relation],
         terms: &mut Terms<'_>,
-    ) -> Result<ChangedKeys, CqlError> {
+    ) -> Result<ChangedKeys> {
         let table = terms.table;
         if !state.has(CHANGES_OF_SEVERAL_ROWS) {
             let mut keys = Keys::new(&table.def, state.has(IN_ON_ANY_KEY_COLUMN));

@@ -9,7 +9,7 @@ use super::row_writer::index_of;
 use super::terms::Terms;
 use crate::error::invalid;
 use crate::values::{TypedTerm, Value};
-use crate::{CqlError, QueryOptions};
+use crate::{CqlError, QueryOptions, Result};
 use base::compat::features::releases::NEWEST;
 use base::marshal;
 use base::marshal::{
@@ -59,7 +59,7 @@ pub(super) struct ConditionContext<'a> {
 }
 
 impl ColumnCondition {
-    pub(super) fn new(condition: &Condition, terms: &mut Terms<'_>) -> Result<ColumnCondition, CqlError> {
+    pub(super) fn new(condition: &Condition, terms: &mut Terms<'_>) -> Result<ColumnCondition> {
         let Some(column) = terms.table.def.column(&condition.column) else {
             return invalid(format!("Unknown identifier {}", condition.column));
         };
@@ -138,7 +138,7 @@ impl ColumnCondition {
     }
 
     /// Checks whether a row meets the condition.
-    pub(super) fn holds(&self, row: &CurrentRow, testing: ConditionContext<'_>) -> Result<bool, CqlError> {
+    pub(super) fn holds(&self, row: &CurrentRow, testing: ConditionContext<'_>) -> Result<bool> {
         let value = |term: &TypedTerm| match term.value(testing.options, testing.database)? {
             Value::Unset => invalid("Invalid 'unset' value in condition"),
             Value::Fields(fields) => Ok(Value::Single(tuple_to_bytes(&fields))),
@@ -204,12 +204,7 @@ impl ColumnCondition {
     }
 
     /// Returns the element at an index of a list, or with a key of a map.
-    fn element_of(
-        &self,
-        elements: &[Element],
-        key: &Value,
-        release: Release,
-    ) -> Result<Option<Bytes>, CqlError> {
+    fn element_of(&self, elements: &[Element], key: &Value, release: Release) -> Result<Option<Bytes>> {
         if matches!(self.column.cql_type, CqlType::List { .. }) {
             let Some(index) = index_of(key) else {
                 return invalid("Invalid null value for list element access");
@@ -233,7 +228,7 @@ impl ColumnCondition {
         found: Option<&Bytes>,
         wanted: &Value,
         release: Release,
-    ) -> Result<bool, CqlError> {
+    ) -> Result<bool> {
         match (found, wanted) {
             (Some(found), Value::Single(wanted)) => {
                 Ok(is_so(operator, marshal::at(&*self.values, release).compare(found, wanted)))
@@ -250,7 +245,7 @@ impl ColumnCondition {
         elements: &[Element],
         wanted: &Value,
         release: Release,
-    ) -> Result<bool, CqlError> {
+    ) -> Result<bool> {
         let (names, values) = (marshal::at(&*self.names, release), marshal::at(&*self.values, release));
         let order = match wanted {
             Value::Unset | Value::Null | Value::Single(_) | Value::Fields(_) => {
@@ -267,7 +262,7 @@ impl ColumnCondition {
 }
 
 /// Types the index or key of a collection's element.
-fn compared_element(term: &Term, column: &TableColumn, terms: &mut Terms<'_>) -> Result<TypedTerm, CqlError> {
+fn compared_element(term: &Term, column: &TableColumn, terms: &mut Terms<'_>) -> Result<TypedTerm> {
     let what = match &column.cql_type {
         CqlType::List { .. } => return terms.index(term, column),
         CqlType::Map { key, .. } => return terms.key(term, column, key),
@@ -278,7 +273,7 @@ fn compared_element(term: &Term, column: &TableColumn, terms: &mut Terms<'_>) ->
 }
 
 /// Returns the position of a field.
-fn compared_field(field: &str, column: &TableColumn) -> Result<usize, CqlError> {
+fn compared_field(field: &str, column: &TableColumn) -> Result<usize> {
     // Cassandra fails internally if the column has no user-defined type.
     let at = match &column.cql_type {
         CqlType::User { user, .. } => user.place_of(field),
@@ -305,7 +300,7 @@ fn is_so(operator: Operator, order: Ordering) -> bool {
 }
 
 /// Evaluates a comparison with null, where only equal and not equal are allowed.
-fn is_null(operator: Operator, is_null: bool) -> Result<bool, CqlError> {
+fn is_null(operator: Operator, is_null: bool) -> Result<bool> {
     match operator {
         Operator::Eq => Ok(is_null),
         Operator::Neq => Ok(!is_null),

@@ -12,7 +12,7 @@ use super::row_test::RowTest;
 use super::step::Step;
 use crate::error::invalid;
 use crate::select::RowSet;
-use crate::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, Table};
+use crate::{ColumnSpec, Outcome, QueryOptions, QueryState, Result, ResultSet, Table};
 use base::marshal;
 use base::marshal::{CqlType, Native};
 use base::model::{Change, Mutation};
@@ -52,7 +52,7 @@ pub(super) async fn run(
     options: &QueryOptions,
     steps: &[Step<'_>],
     is_batch: bool,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     if !is_batch && !options.has_conditions {
         return invalid(
             "Conditional updates are not supported by the protocol version in use. You need to upgrade to a driver using \
@@ -73,7 +73,7 @@ pub(super) async fn run(
     Ok(Outcome::Rows(answer(request.table, true)))
 }
 
-fn check_levels(options: &QueryOptions) -> Result<(), CqlError> {
+fn check_levels(options: &QueryOptions) -> Result<()> {
     if options.consistency.is_serial() {
         return invalid(format!(
             "{} is not supported as conditional update commit consistency. Use ANY if you mean \"make sure it is \
@@ -102,7 +102,7 @@ fn answer(table: &Table, is_applied: bool) -> ResultSet {
 
 impl<'p> ConditionalRequest<'p> {
     /// Returns the request for these statements, or `None` if there are none.
-    fn new(state: &QueryState<'_>, steps: &[Step<'p>]) -> Result<Option<ConditionalRequest<'p>>, CqlError> {
+    fn new(state: &QueryState<'_>, steps: &[Step<'p>]) -> Result<Option<ConditionalRequest<'p>>> {
         let mut request: Option<ConditionalRequest<'p>> = None;
         for step in steps {
             let Step { plan, options } = *step;
@@ -132,7 +132,7 @@ impl<'p> ConditionalRequest<'p> {
     }
 
     /// Adds a statement's conditions on its row, and on the static columns.
-    fn ask(&mut self, prefix: &RowSet, step: Step<'p>) -> Result<(), CqlError> {
+    fn ask(&mut self, prefix: &RowSet, step: Step<'p>) -> Result<()> {
         match &step.plan.test {
             RowTest::None => Ok(()),
             RowTest::Exists => self.ask_row(prefix, ConditionalTest::Exists),
@@ -152,7 +152,7 @@ impl<'p> ConditionalRequest<'p> {
         }
     }
 
-    fn ask_row(&mut self, prefix: &RowSet, test: ConditionalTest<'p>) -> Result<(), CqlError> {
+    fn ask_row(&mut self, prefix: &RowSet, test: ConditionalTest<'p>) -> Result<()> {
         let known = self.places.get(prefix).and_then(|place| self.asked.get_mut(*place));
         let Some(known) = known else {
             self.places.insert(prefix.clone(), self.asked.len());
@@ -174,7 +174,7 @@ impl<'p> ConditionalRequest<'p> {
         Ok(())
     }
 
-    fn holds(&self, state: &QueryState<'_>) -> Result<bool, CqlError> {
+    fn holds(&self, state: &QueryState<'_>) -> Result<bool> {
         let testing = |options: &'p QueryOptions| ConditionContext {
             def: &self.table.def,
             options,
@@ -206,7 +206,7 @@ impl<'p> ConditionalRequest<'p> {
         Ok(true)
     }
 
-    async fn apply(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<(), CqlError> {
+    async fn apply(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<()> {
         let now = attributes::servers_now(state);
         let mut changes = Vec::new();
         for (step, prefix) in &self.steps {
@@ -235,7 +235,7 @@ impl<'p> ConditionalRequest<'p> {
     }
 
     /// Returns the result if a condition does not hold: the current values.
-    fn refusal(&self, state: &QueryState<'_>, is_batch: bool) -> Result<ResultSet, CqlError> {
+    fn refusal(&self, state: &QueryState<'_>, is_batch: bool) -> Result<ResultSet> {
         let mut result = answer(self.table, false);
         let columns = self.shown(is_batch);
         let rows = self.rows_there(state, &columns);

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::row_writer::Lists;
 use crate::select::RowSet;
-use crate::{CqlError, QueryState, Table};
+use crate::{QueryState, Result, Table};
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
 use base::marshal::{
@@ -31,7 +31,7 @@ async fn read(
     super_column: Option<Bytes>,
     predicate: Predicate,
     consistency: ConsistencyLevel,
-) -> Result<Vec<Cell>, CqlError> {
+) -> Result<Vec<Cell>> {
     let request = state.request(&table.cf.keyspace, consistency);
     let columns = request.reads().read_cells(&table.cf, key.clone(), super_column, predicate).await?;
     Ok(match columns {
@@ -67,7 +67,7 @@ pub(super) async fn read_lists(
     prefix: &RowSet,
     columns: &[&TableColumn],
     consistency: ConsistencyLevel,
-) -> Result<Lists, CqlError> {
+) -> Result<Lists> {
     let clustering = match prefix {
         RowSet::Static | RowSet::Range { .. } => &[],
         RowSet::Row(values) => &values[..],
@@ -94,7 +94,7 @@ impl CurrentRow {
         key: &Bytes,
         prefix: &RowSet,
         consistency: ConsistencyLevel,
-    ) -> Result<CurrentRow, CqlError> {
+    ) -> Result<CurrentRow> {
         let def = &table.def;
         let reads_first = !state.has(CHANGES_OF_SEVERAL_ROWS);
         let declared = || def.others.values().map(|column| column.cell_name.clone()).collect();

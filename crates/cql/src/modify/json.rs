@@ -6,7 +6,7 @@ use super::body::{Body, insert};
 use super::terms::Terms;
 use crate::json::decode_object;
 use crate::values::TypedTerm;
-use crate::{CqlError, QueryOptions, QueryState, Table, TypesOf};
+use crate::{QueryOptions, QueryState, Result, Table, TypesOf};
 use base::marshal::{CqlType, Native};
 use base::model::BoundValue;
 use cql_syntax::{ConstantKind, Term};
@@ -21,11 +21,7 @@ pub(super) struct JsonValues {
 }
 
 impl JsonValues {
-    pub(super) fn new(
-        json: &Term,
-        keeps_omitted: bool,
-        terms: &mut Terms<'_>,
-    ) -> Result<(JsonValues, Body), CqlError> {
+    pub(super) fn new(json: &Term, keeps_omitted: bool, terms: &mut Terms<'_>) -> Result<(JsonValues, Body)> {
         let text = terms.named(json, "[json]".to_owned(), CqlType::Native(Native::Text))?;
         let table = terms.table;
         let columns: Vec<String> = table.def.columns().map(|column| column.name.clone()).collect();
@@ -47,7 +43,7 @@ impl JsonValues {
         options: &mut Cow<'_, QueryOptions>,
         table: &Table,
         state: &QueryState<'_>,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         let text = self.text.set_bytes(options, state.database, || "INSERT JSON".to_owned())?;
         let text = text.as_ref().map(|text| String::from_utf8_lossy(text));
         let types = TypesOf { types: state.database.types(), release: state.behaviour.release };

@@ -11,7 +11,7 @@ use super::plan::ModifyPlan;
 use super::row_test::RowTest;
 use crate::error::invalid;
 use crate::select::{BoundValues, ChangedRows, RowSet, missing};
-use crate::{CqlError, QueryOptions, QueryState};
+use crate::{QueryOptions, QueryState, Result};
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
 use base::schema::{Layout, TableColumn};
 
@@ -23,7 +23,7 @@ impl ModifyPlan {
     }
 
     /// Checks the WHERE clause as a whole, and that a conditional DELETE names one row or only static columns.
-    pub(super) fn check_keys(&self, state: &QueryState<'_>) -> Result<(), CqlError> {
+    pub(super) fn check_keys(&self, state: &QueryState<'_>) -> Result<()> {
         let is_conditional = self.kind == ModifyKind::Delete && self.has_conditions();
         match &self.keys {
             ChangedKeys::Listed(keys) if is_conditional => self.check_whole_key(keys),
@@ -37,7 +37,7 @@ impl ModifyPlan {
     }
 
     /// Checks that an INSERT has a value for every column of the primary key, in the words of 3.0 and later.
-    fn check_inserted(&self, keys: &Keys) -> Result<(), CqlError> {
+    fn check_inserted(&self, keys: &Keys) -> Result<()> {
         let def = &self.table.def;
         let partition = missing(&def.partition_key, |at| keys.has_partition_at(at));
         if !partition.is_empty() {
@@ -51,7 +51,7 @@ impl ModifyPlan {
         invalid(format!("Some clustering keys are missing: {clustering}"))
     }
 
-    fn check_whole_key(&self, keys: &Keys) -> Result<(), CqlError> {
+    fn check_whole_key(&self, keys: &Keys) -> Result<()> {
         let def = &self.table.def;
         let partition = def.partition_key.iter().filter(|key| !keys.has_partition_at(key.position));
         let clustering = def.clustering.iter().filter(|key| !keys.has_clustering_at(key.position));
@@ -70,7 +70,7 @@ impl ModifyPlan {
         ))
     }
 
-    fn check_conditional(&self, rows: &ChangedRows) -> Result<(), CqlError> {
+    fn check_conditional(&self, rows: &ChangedRows) -> Result<()> {
         // From 3.0 on, the columns of a compact table without clustering columns are static, and the table has a
         // clustering column without a name.
         let lacks_hidden_key = self.table.def.layout == Layout::StaticCompact && self.operations.is_empty();
@@ -91,7 +91,7 @@ impl ModifyPlan {
     }
 
     /// Checks that a statement with conditions changes one row.
-    pub(super) fn check_one_row(&self) -> Result<(), CqlError> {
+    pub(super) fn check_one_row(&self) -> Result<()> {
         let ChangedKeys::Restricted(rows) = &self.keys else { return Ok(()) };
         let column = match (rows.has_key_in(), rows.has_clustering_in()) {
             (true, _) => "partition key",
@@ -103,11 +103,7 @@ impl ModifyPlan {
     }
 
     /// Returns the keys of the partitions.
-    pub(super) fn row_keys(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Vec<Bytes>, CqlError> {
+    pub(super) fn row_keys(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Vec<Bytes>> {
         match &self.keys {
             ChangedKeys::Listed(keys) => {
                 keys.row_keys(&self.table.def, state.line(), BoundValues::new(state, options))
@@ -117,11 +113,7 @@ impl ModifyPlan {
     }
 
     /// Returns the prefixes of the rows, which are the same in each partition.
-    pub(super) fn prefixes(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Vec<RowSet>, CqlError> {
+    pub(super) fn prefixes(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Vec<RowSet>> {
         let rows = match &self.keys {
             ChangedKeys::Listed(keys) => return Ok(vec![self.prefix(keys, state, options)?]),
             ChangedKeys::Restricted(rows) => rows,
@@ -150,12 +142,7 @@ impl ModifyPlan {
 
     /// Returns the row prefix. A statement on static columns only needs no clustering values, and may have none unless it
     /// is an INSERT.
-    fn prefix(
-        &self,
-        keys: &Keys,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<RowSet, CqlError> {
+    fn prefix(&self, keys: &Keys, state: &QueryState<'_>, options: &QueryOptions) -> Result<RowSet> {
         let def = &self.table.def;
         if self.is_static_only() {
             if !keys.has_clustering() {

@@ -9,7 +9,7 @@ use crate::error::invalid;
 use crate::relation_text::relation_text;
 use crate::select::{BoundValues, Operands, present};
 use crate::values::{Combinations, TypedTerm, Value, checked_row_key};
-use crate::{CqlError, Table};
+use crate::{CqlError, Result, Table};
 use base::compat::features::releases::NEWEST;
 use base::compat::{Line, texts};
 use base::schema::{ColumnKind, TableColumn, TableDef};
@@ -55,11 +55,11 @@ impl Keys {
     }
 
     /// Sets the value of a primary key column.
-    pub(super) fn set(&mut self, column: &TableColumn, value: TypedTerm) -> Result<(), CqlError> {
+    pub(super) fn set(&mut self, column: &TableColumn, value: TypedTerm) -> Result<()> {
         self.put(column, KeyPart::Eq(value))
     }
 
-    fn put(&mut self, column: &TableColumn, part: KeyPart) -> Result<(), CqlError> {
+    fn put(&mut self, column: &TableColumn, part: KeyPart) -> Result<()> {
         let is_new = match (column.kind, part) {
             (ColumnKind::PartitionKey, part) => {
                 self.partition.get_mut(column.position).is_some_and(|place| place.replace(part).is_none())
@@ -81,7 +81,7 @@ impl Keys {
         relations: &[Relation],
         table: &Table,
         terms: &mut Terms<'_>,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         for relation in relations {
             let (name, operator) = match relation {
                 Relation::Column { column, operator, .. } => (column, Some(*operator)),
@@ -124,12 +124,7 @@ impl Keys {
     }
 
     /// Returns the keys of the partitions.
-    pub(super) fn row_keys(
-        &self,
-        def: &TableDef,
-        line: Line,
-        bound: BoundValues<'_>,
-    ) -> Result<Vec<Bytes>, CqlError> {
+    pub(super) fn row_keys(&self, def: &TableDef, line: Line, bound: BoundValues<'_>) -> Result<Vec<Bytes>> {
         let null_in_key = |column: &TableColumn| texts::null_in_partition_key(line, &column.name);
         let mut each = Combinations::default();
         for (at, (column, part)) in def.partition_key.iter().zip(&self.partition).enumerate() {
@@ -162,7 +157,7 @@ impl Keys {
         needs_all: bool,
         line: Line,
         bound: BoundValues<'_>,
-    ) -> Result<Vec<Bytes>, CqlError> {
+    ) -> Result<Vec<Bytes>> {
         let mut values = Vec::with_capacity(self.clustering.len());
         let mut first_empty: Option<&TableColumn> = None;
         for (column, term) in def.clustering.iter().zip(&self.clustering) {

@@ -1,9 +1,9 @@
 //! The operations of a statement on one column.
 
 use super::terms::Terms;
-use crate::CqlError;
 use crate::error::invalid;
 use crate::values::{TypedTerm, term_text};
+use crate::{CqlError, Result};
 use base::compat::Behaviour;
 use base::marshal::CqlType;
 use base::schema::{ColumnKind, TableColumn};
@@ -87,7 +87,7 @@ fn shape(cql_type: &CqlType) -> Shape<'_> {
 }
 
 /// Returns the error for an operation that a column does not support. `what` is the kind of the column.
-fn refused<T>(operation: &Operation, what: &str, column: &TableColumn) -> Result<T, CqlError> {
+fn refused<T>(operation: &Operation, what: &str, column: &TableColumn) -> Result<T> {
     let name = &column.name;
     let text = match operation {
         Operation::Set(term) => format!("{name} = {}", term_text(term)),
@@ -106,7 +106,7 @@ fn unknown_field(field: &str, column: &TableColumn) -> CqlError {
 }
 
 /// Returns the position of a field that a DELETE names.
-fn deleted_field(field: &str, column: &TableColumn) -> Result<usize, CqlError> {
+fn deleted_field(field: &str, column: &TableColumn) -> Result<usize> {
     match &column.cql_type {
         CqlType::User { user, is_frozen: false } => {
             user.place_of(field).ok_or_else(|| unknown_field(field, column))
@@ -120,11 +120,7 @@ fn deleted_field(field: &str, column: &TableColumn) -> Result<usize, CqlError> {
 
 impl ColumnOperation {
     /// Analyzes `column = term`, also of an INSERT.
-    pub(super) fn set(
-        term: &Term,
-        column: &TableColumn,
-        terms: &mut Terms<'_>,
-    ) -> Result<ColumnOperation, CqlError> {
+    pub(super) fn set(term: &Term, column: &TableColumn, terms: &mut Terms<'_>) -> Result<ColumnOperation> {
         let value = terms.of_column(term, column)?;
         if column.cql_type.is_counter() {
             return invalid(format!(
@@ -140,7 +136,7 @@ impl ColumnOperation {
         operation: &Operation,
         column: &TableColumn,
         terms: &mut Terms<'_>,
-    ) -> Result<ColumnOperation, CqlError> {
+    ) -> Result<ColumnOperation> {
         let name = &column.name;
         let action = match operation {
             Operation::Set(term) => return ColumnOperation::set(term, column, terms),
@@ -196,7 +192,7 @@ impl ColumnOperation {
         term: &Term,
         column: &TableColumn,
         terms: &mut Terms<'_>,
-    ) -> Result<Action, CqlError> {
+    ) -> Result<Action> {
         match shape(&column.cql_type) {
             Shape::Value => refused(operation, "non counter", column),
             Shape::Counter => Ok(Action::Count { by: terms.of_column(term, column)?, is_negative: true }),
@@ -219,7 +215,7 @@ impl ColumnOperation {
         deletion: &Deletion,
         column: &TableColumn,
         terms: &mut Terms<'_>,
-    ) -> Result<ColumnOperation, CqlError> {
+    ) -> Result<ColumnOperation> {
         let refused =
             |what: &str| invalid(format!("Invalid deletion operation for {what} column {}", column.name));
         let element = match &deletion.part {

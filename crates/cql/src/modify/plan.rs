@@ -22,7 +22,7 @@ use crate::limits::CONDITIONS_MAX;
 use crate::select::RowSet;
 use crate::system::is_system;
 use crate::values::{Markers, TableOf, check_combinations};
-use crate::{CqlError, Outcome, QueryOptions, QueryState, Table};
+use crate::{CqlError, Outcome, QueryOptions, QueryState, Result, Table};
 use base::compat::features::ConsistencyLevel;
 use base::compat::{Behaviour, texts};
 use base::model::{CfMutation, Changes, Mutation};
@@ -58,11 +58,7 @@ pub(crate) struct ModifyPlan {
 
 impl ModifyPlan {
     /// Checks a statement, in the order of the old servers.
-    pub(crate) fn new(
-        state: &QueryState<'_>,
-        modify: &Modify,
-        markers: &mut Markers,
-    ) -> Result<ModifyPlan, CqlError> {
+    pub(crate) fn new(state: &QueryState<'_>, modify: &Modify, markers: &mut Markers) -> Result<ModifyPlan> {
         let keyspace = modify.table.keyspace.as_deref().or(state.keyspace);
         if let Some(keyspace) = keyspace.filter(|keyspace| is_system(keyspace)) {
             return Err(CqlError::Unauthorized(texts::own_keyspace_in_cql(state.behaviour, keyspace)));
@@ -131,7 +127,7 @@ impl ModifyPlan {
     }
 
     /// Runs the checks at execution: the user's permissions, and the settings of counters.
-    pub(super) fn check(&self, state: &QueryState<'_>) -> Result<(), CqlError> {
+    pub(super) fn check(&self, state: &QueryState<'_>) -> Result<()> {
         let (keyspace, family) = (self.table.cf.keyspace.as_bytes(), self.table.cf.name.as_bytes());
         state.check(Access::Write { keyspace, family })?;
         if self.has_conditions() {
@@ -154,7 +150,7 @@ impl ModifyPlan {
         &self,
         options: &mut Cow<'_, QueryOptions>,
         state: &QueryState<'_>,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         match &self.json {
             Some(json) => json.bind(options, &self.table, state),
             None => Ok(()),
@@ -162,11 +158,7 @@ impl ModifyPlan {
     }
 
     /// Executes the statement.
-    pub(crate) async fn execute(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Outcome, CqlError> {
+    pub(crate) async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome> {
         self.check(state)?;
         let mut options = Cow::Borrowed(options);
         self.bind_json(&mut options, state)?;
@@ -180,7 +172,11 @@ impl ModifyPlan {
         let request = state.request(&self.table.cf.keyspace, options.consistency);
         // The changes of many partitions take more memory than their keys. If one of them cannot be made, as the index of
         // a list's element is too large, nothing is written.
-        let at_once = if self.reads_lists() { rows.keys.len() } else { PARTITIONS_AT_ONCE };
+        let at_once = if self.operations.iter().any(ColumnOperation::reads_list) {
+            rows.keys.len()
+        } else {
+            PARTITIONS_AT_ONCE
+        };
         for keys in rows.keys.chunks(at_once.max(1)) {
             let held_before = meter::mark();
             let mut mutations = Vec::with_capacity(keys.len());
@@ -198,11 +194,7 @@ impl ModifyPlan {
     }
 
     /// Returns the rows that the statement changes.
-    pub(super) fn rows(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<RowsToChange, CqlError> {
+    pub(super) fn rows(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<RowsToChange> {
         let keys = self.row_keys(state, options)?;
         let prefixes = self.prefixes(state, options)?;
         check_combinations(keys.len(), prefixes.len())?;
@@ -217,16 +209,12 @@ impl ModifyPlan {
         key: &Bytes,
         prefixes: &[RowSet],
         now: i64,
-    ) -> Result<Changes, CqlError> {
+    ) -> Result<Changes> {
         let mut changes = Changes::default();
         for prefix in prefixes {
             changes.append(self.changes_of(state, options, key, prefix, now).await?)?;
         }
         Ok(changes)
-    }
-
-    fn reads_lists(&self) -> bool {
-        self.operations.iter().any(ColumnOperation::reads_list)
     }
 
     /// Returns the changes to one row.
@@ -237,7 +225,7 @@ impl ModifyPlan {
         key: &Bytes,
         prefix: &RowSet,
         now: i64,
-    ) -> Result<Changes, CqlError> {
+    ) -> Result<Changes> {
         let mut reading = Vec::new();
         for operation in &self.operations {
             if operation.reads_list() {
@@ -287,7 +275,7 @@ impl ModifyPlan {
     }
 
     /// Writes the changes of an INSERT or UPDATE.
-    fn write_row(&self, writing: WriteContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), CqlError> {
+    fn write_row(&self, writing: WriteContext<'_>, writer: &mut RowWriter<'_>) -> Result<()> {
         let def = &self.table.def;
         let clustering = match writing.prefix {
             RowSet::Static | RowSet::Range { .. } => None,
@@ -324,7 +312,7 @@ impl ModifyPlan {
     }
 
     /// Writes the changes of a DELETE.
-    fn write_deletions(&self, writing: WriteContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), CqlError> {
+    fn write_deletions(&self, writing: WriteContext<'_>, writer: &mut RowWriter<'_>) -> Result<()> {
         if self.operations.is_empty() {
             return writer.delete_rows();
         }
@@ -348,11 +336,7 @@ impl ModifyPlan {
 }
 
 /// Refuses consistency levels that writes of a table do not support.
-pub(super) fn check_consistency(
-    level: ConsistencyLevel,
-    cf: &CfDef,
-    behaviour: &Behaviour,
-) -> Result<(), CqlError> {
+pub(super) fn check_consistency(level: ConsistencyLevel, cf: &CfDef, behaviour: &Behaviour) -> Result<()> {
     if cf.is_counter() {
         return Ok(check_counter_level(cf, level, behaviour)?);
     }
@@ -362,11 +346,7 @@ pub(super) fn check_consistency(
     Ok(())
 }
 
-fn row_test(
-    conditions: &Conditions,
-    attributes: &Attributes,
-    terms: &mut Terms<'_>,
-) -> Result<RowTest, CqlError> {
+fn row_test(conditions: &Conditions, attributes: &Attributes, terms: &mut Terms<'_>) -> Result<RowTest> {
     if matches!(conditions, Conditions::None) {
         return Ok(RowTest::None);
     }

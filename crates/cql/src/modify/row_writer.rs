@@ -8,7 +8,7 @@ use super::operation::{Action, ColumnOperation};
 use crate::error::invalid;
 use crate::select::RowSet;
 use crate::values::{TypedTerm, Value, append_uuid, prepend_uuids};
-use crate::{CqlError, QueryOptions, Table};
+use crate::{CqlError, QueryOptions, Result, Table};
 use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
 use base::compat::{Behaviour, Line, texts};
 use base::model::{Cell, Change, Changes, DeletionTime, RangeTombstone};
@@ -58,12 +58,12 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    fn value(&self, term: &TypedTerm) -> Result<Value, CqlError> {
+    fn value(&self, term: &TypedTerm) -> Result<Value> {
         term.value(self.writing.options, self.writing.database)
     }
 
     /// Returns the name of a column's cell, and the super column that contains it.
-    fn name(&self, column: &TableColumn, element: Option<&[u8]>) -> Result<(Option<Bytes>, Bytes), CqlError> {
+    fn name(&self, column: &TableColumn, element: Option<&[u8]>) -> Result<(Option<Bytes>, Bytes)> {
         let def = &self.writing.table.def;
         let clustering = self.clustering();
         let is_static = column.kind == ColumnKind::Static;
@@ -84,7 +84,7 @@ impl<'a> RowWriter<'a> {
         Ok((super_column, name))
     }
 
-    fn check_name(&self, name: &[u8]) -> Result<(), CqlError> {
+    fn check_name(&self, name: &[u8]) -> Result<()> {
         if name.is_empty() {
             return invalid("Invalid empty value for clustering column of COMPACT TABLE");
         }
@@ -99,7 +99,7 @@ impl<'a> RowWriter<'a> {
 
     /// Whether the row of a compact table is one that cannot exist: its cell would have an empty name. Up to 2.2 a DELETE
     /// of it deletes the whole partition, and one of its column deletes nothing. From 3.0 on both are refused.
-    fn has_no_name(&self) -> Result<bool, CqlError> {
+    fn has_no_name(&self) -> Result<bool> {
         let def = &self.writing.table.def;
         let has_none = def.layout == Layout::Dense && self.clustering().iter().all(|name| name.is_empty());
         match def.clustering.first() {
@@ -123,12 +123,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Writes a cell, or its tombstone.
-    fn write(
-        &mut self,
-        column: &TableColumn,
-        element: Option<&[u8]>,
-        value: Option<Bytes>,
-    ) -> Result<(), CqlError> {
+    fn write(&mut self, column: &TableColumn, element: Option<&[u8]>, value: Option<Bytes>) -> Result<()> {
         let (super_column, name) = self.name(column, element)?;
         let cell = match value {
             Some(value) => {
@@ -143,7 +138,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Checks the length of an indexed value: it becomes a name in the index.
-    fn check_indexed(&self, column: &TableColumn, bytes: usize) -> Result<(), CqlError> {
+    fn check_indexed(&self, column: &TableColumn, bytes: usize) -> Result<()> {
         if bytes <= NAME_BYTES_MAX {
             return Ok(());
         }
@@ -159,12 +154,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Checks the length of an entry of a map, whose key and value become one name in an index on entries.
-    fn check_indexed_entry(
-        &self,
-        column: &TableColumn,
-        element: Option<&[u8]>,
-        value: &[u8],
-    ) -> Result<(), CqlError> {
+    fn check_indexed_entry(&self, column: &TableColumn, element: Option<&[u8]>, value: &[u8]) -> Result<()> {
         let definition = self.writing.table.cf.column_metadata.get(&column.cell_name);
         let options = definition.and_then(|definition| definition.index.as_ref()?.options.as_ref());
         match element {
@@ -176,7 +166,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Writes the row marker, which keeps a row without values alive.
-    pub(super) fn write_marker(&mut self) -> Result<(), CqlError> {
+    pub(super) fn write_marker(&mut self) -> Result<()> {
         let name = self.writing.table.def.sparse_name(false, self.clustering(), b"", None, 0);
         self.check_name(&name)?;
         let cell = self.live_cell(name, Bytes::new());
@@ -185,11 +175,11 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Writes the cell of a dense table's row if the table has no value column.
-    pub(super) fn write_dense_row(&mut self) -> Result<(), CqlError> {
+    pub(super) fn write_dense_row(&mut self) -> Result<()> {
         self.dense_cell(|writer, name| writer.live_cell(name, Bytes::new()))
     }
 
-    fn dense_cell(&mut self, cell: impl Fn(&Self, Bytes) -> Cell) -> Result<(), CqlError> {
+    fn dense_cell(&mut self, cell: impl Fn(&Self, Bytes) -> Cell) -> Result<()> {
         let (super_column, name) = match (self.writing.table.def.layout, self.clustering()) {
             (Layout::Super, [super_column, name]) => (Some(super_column.clone()), name.clone()),
             (_, clustering) => (None, self.writing.table.def.dense_name(clustering)),
@@ -205,7 +195,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Deletes the rows with the prefix.
-    pub(super) fn delete_rows(&mut self) -> Result<(), CqlError> {
+    pub(super) fn delete_rows(&mut self) -> Result<()> {
         let def = &self.writing.table.def;
         let clustering = self.clustering();
         let deletion = self.deletion(self.writing.timestamp);
@@ -240,7 +230,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Deletes all elements of a collection, or all fields of a user-defined type.
-    fn delete_elements(&mut self, column: &TableColumn, timestamp: i64) -> Result<(), CqlError> {
+    fn delete_elements(&mut self, column: &TableColumn, timestamp: i64) -> Result<()> {
         let def = &self.writing.table.def;
         let is_static = column.kind == ColumnKind::Static;
         let bound = |end| def.sparse_name(is_static, self.clustering(), &column.cell_name, None, end);
@@ -258,7 +248,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Applies an operation.
-    pub(super) fn apply(&mut self, operation: &ColumnOperation) -> Result<(), CqlError> {
+    pub(super) fn apply(&mut self, operation: &ColumnOperation) -> Result<()> {
         let ColumnOperation { column, action } = operation;
         match action {
             Action::Set(term) => {
@@ -322,7 +312,7 @@ impl<'a> RowWriter<'a> {
 
     /// Sets a column to a value. A whole collection, or a whole value of a user-defined type, replaces the previous one:
     /// its tombstone is one microsecond older than the new cells, so that it does not delete them.
-    fn set(&mut self, column: &TableColumn, value: Value) -> Result<(), CqlError> {
+    fn set(&mut self, column: &TableColumn, value: Value) -> Result<()> {
         if value == Value::Unset {
             return Ok(());
         }
@@ -338,7 +328,7 @@ impl<'a> RowWriter<'a> {
 
     /// Adds elements to a collection, for a list at its end, or writes the fields of a user-defined type that are not
     /// null.
-    fn put(&mut self, column: &TableColumn, value: Value) -> Result<(), CqlError> {
+    fn put(&mut self, column: &TableColumn, value: Value) -> Result<()> {
         match value {
             Value::Unset | Value::Null | Value::Single(_) => Ok(()),
             Value::List(elements) => elements.into_iter().try_for_each(|element| {
@@ -362,7 +352,7 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    fn prepend(&mut self, column: &TableColumn, term: &TypedTerm) -> Result<(), CqlError> {
+    fn prepend(&mut self, column: &TableColumn, term: &TypedTerm) -> Result<()> {
         let Value::List(elements) = self.value(term)? else { return Ok(()) };
         let mut uuids = prepend_uuids(self.writing.database, elements.len());
         if Behaviour::of(self.writing.release).cql.prepended_lists_are_reversed {
@@ -374,7 +364,7 @@ impl<'a> RowWriter<'a> {
         })
     }
 
-    fn discard(&mut self, column: &TableColumn, term: &TypedTerm) -> Result<(), CqlError> {
+    fn discard(&mut self, column: &TableColumn, term: &TypedTerm) -> Result<()> {
         let Value::List(elements) = self.value(term)? else { return Ok(()) };
         let Some(cells) = self.lists.get(&column.cell_name) else { return Ok(()) };
         let elements: HashSet<Bytes> = elements.into_iter().collect();
@@ -386,7 +376,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Returns the value of an element: `Some(None)` for null, `None` if it is unset.
-    fn element_value(&self, what: &str, term: &TypedTerm) -> Result<Option<Option<Bytes>>, CqlError> {
+    fn element_value(&self, what: &str, term: &TypedTerm) -> Result<Option<Option<Bytes>>> {
         match self.value(term)? {
             Value::Single(value) => {
                 check_element(what, &value)?;
@@ -398,7 +388,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Returns the key of an element.
-    fn key(&self, term: &TypedTerm, null_text: &str) -> Result<Bytes, CqlError> {
+    fn key(&self, term: &TypedTerm, null_text: &str) -> Result<Bytes> {
         match self.value(term)? {
             Value::Single(key) => Ok(key),
             Value::Unset => invalid(null_text.replace("null", "unset")),
@@ -407,7 +397,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Returns the name of the cell at an index of a list.
-    fn listed(&self, column: &TableColumn, index: Value, null_text: &str) -> Result<Bytes, CqlError> {
+    fn listed(&self, column: &TableColumn, index: Value, null_text: &str) -> Result<Bytes> {
         let Some(index) = index_of(&index) else {
             let kind = if index == Value::Unset { "unset" } else { "null" };
             return invalid(format!("Invalid {kind} value for list index"));
@@ -422,7 +412,7 @@ impl<'a> RowWriter<'a> {
         })
     }
 
-    fn count(&mut self, column: &TableColumn, by: &TypedTerm, is_negative: bool) -> Result<(), CqlError> {
+    fn count(&mut self, column: &TableColumn, by: &TypedTerm, is_negative: bool) -> Result<()> {
         let by = match self.value(by)? {
             Value::Single(bytes) => <[u8; 8]>::try_from(&bytes[..]).ok().map(i64::from_be_bytes),
             Value::Unset => return Ok(()),
@@ -455,7 +445,7 @@ pub(super) fn index_of(value: &Value) -> Option<i32> {
 }
 
 /// Checks the length of an element. Old protocols write the lengths of elements with 16 bits.
-fn check_element(what: &str, element: &Bytes) -> Result<(), CqlError> {
+fn check_element(what: &str, element: &Bytes) -> Result<()> {
     if element.len() > NAME_BYTES_MAX {
         return invalid(format!(
             "{what} value is too long. {what} values are limited to {NAME_BYTES_MAX} bytes but {} bytes value provided",

@@ -1,7 +1,7 @@
 //! Types the terms of one statement.
 
 use crate::values::{Markers, TypeScope, TypedTerm};
-use crate::{ColumnSpec, CqlError, Table};
+use crate::{ColumnSpec, Result, Table};
 use base::marshal::{CqlType, Native};
 use base::schema::TableColumn;
 use cql_syntax::Term;
@@ -15,17 +15,12 @@ pub(super) struct Terms<'a> {
 
 impl Terms<'_> {
     /// Types a value for a column.
-    pub(super) fn of_column(&mut self, term: &Term, column: &TableColumn) -> Result<TypedTerm, CqlError> {
+    pub(super) fn of_column(&mut self, term: &Term, column: &TableColumn) -> Result<TypedTerm> {
         self.named(term, column.name.clone(), column.cql_type.clone())
     }
 
     /// Types a value with a name of its own, such as `[ttl]`.
-    pub(super) fn named(
-        &mut self,
-        term: &Term,
-        name: String,
-        cql_type: CqlType,
-    ) -> Result<TypedTerm, CqlError> {
+    pub(super) fn named(&mut self, term: &Term, name: String, cql_type: CqlType) -> Result<TypedTerm> {
         let spec = self.spec(name, cql_type);
         TypedTerm::new(term, &spec, &self.scope, self.markers)
     }
@@ -37,7 +32,7 @@ impl Terms<'_> {
     }
 
     /// Types the one marker for all values of an IN.
-    pub(super) fn in_marker(&mut self, at: usize, name: &str, of: CqlType) -> Result<TypedTerm, CqlError> {
+    pub(super) fn in_marker(&mut self, at: usize, name: &str, of: CqlType) -> Result<TypedTerm> {
         let element = match of {
             CqlType::List { element, .. } => CqlType::List { element, is_frozen: true },
             CqlType::Set { element, .. } => CqlType::Set { element, is_frozen: true },
@@ -50,16 +45,11 @@ impl Terms<'_> {
     }
 
     /// Types the key or index of a collection element.
-    pub(super) fn key(
-        &mut self,
-        term: &Term,
-        column: &TableColumn,
-        key_type: &CqlType,
-    ) -> Result<TypedTerm, CqlError> {
+    pub(super) fn key(&mut self, term: &Term, column: &TableColumn, key_type: &CqlType) -> Result<TypedTerm> {
         self.named(term, format!("key({})", column.name), key_type.clone())
     }
 
-    pub(super) fn index(&mut self, term: &Term, column: &TableColumn) -> Result<TypedTerm, CqlError> {
+    pub(super) fn index(&mut self, term: &Term, column: &TableColumn) -> Result<TypedTerm> {
         self.named(term, format!("idx({})", column.name), CqlType::Native(Native::Int))
     }
 
@@ -68,7 +58,7 @@ impl Terms<'_> {
         term: &Term,
         column: &TableColumn,
         element: &CqlType,
-    ) -> Result<TypedTerm, CqlError> {
+    ) -> Result<TypedTerm> {
         self.named(term, format!("value({})", column.name), element.clone())
     }
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::{BatchPlan, ModifyPlan};
 use crate::define::define;
 use crate::values::Markers;
-use crate::{CqlError, Outcome, QueryOptions, QueryState};
+use crate::{Outcome, QueryOptions, QueryState, Result};
 use base::compat::Behaviour;
 use base::compat::features::{ConsistencyLevel, Language, ReportedVersion};
 use base::marshal::CollectionForm;
@@ -82,7 +82,7 @@ impl Bench {
         Bench { database: self.database.clone(), clock: self.clock.clone(), behaviour }
     }
 
-    pub async fn run_with(&self, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
+    pub async fn run_with(&self, text: &str, options: &QueryOptions) -> Result<Outcome> {
         let parsed = parse_as(text, self.behaviour.release, Language::Newest)?;
         let state = QueryState {
             database: &self.database,
@@ -105,7 +105,7 @@ impl Bench {
         }
     }
 
-    pub async fn run(&self, text: &str) -> Result<Outcome, CqlError> {
+    pub async fn run(&self, text: &str) -> Result<Outcome> {
         self.run_with(text, &options(&[])).await
     }
 

@@ -5,7 +5,7 @@
 
 use super::statement::RemoteStatement;
 use crate::error::invalid;
-use crate::{CqlError, QueryState, system};
+use crate::{CqlError, QueryState, Result, system};
 use base::compat::features::releases::NEWEST;
 use base::compat::texts;
 use cql_syntax::{Conditions, Modify, Parser, Statement, TableName};
@@ -24,7 +24,7 @@ pub(super) fn check(
     state: &QueryState<'_>,
     remote: &dyn RemoteCql,
     statement: &RemoteStatement,
-) -> Result<(), CqlError> {
+) -> Result<()> {
     match &statement.read {
         // These statements check permissions themselves.
         Some(Statement::Use(_) | Statement::Access(_)) => Ok(()),
@@ -40,7 +40,7 @@ pub(super) fn check(
 }
 
 /// Checks whether clients may access a keyspace.
-pub(super) fn check_open(remote: &dyn RemoteCql, keyspace: &str) -> Result<(), CqlError> {
+pub(super) fn check_open(remote: &dyn RemoteCql, keyspace: &str) -> Result<()> {
     if keyspace == remote.own_keyspace() || keyspace == system::AUTH {
         let text = format!("the keyspace {keyspace} is not open to clients of this server");
         return Err(CqlError::Unauthorized(text));
@@ -48,7 +48,7 @@ pub(super) fn check_open(remote: &dyn RemoteCql, keyspace: &str) -> Result<(), C
     Ok(())
 }
 
-fn check_access(state: &QueryState<'_>, remote: &dyn RemoteCql, access: Access<'_>) -> Result<(), CqlError> {
+fn check_access(state: &QueryState<'_>, remote: &dyn RemoteCql, access: Access<'_>) -> Result<()> {
     let Some((keyspace, family)) = access.place() else { return state.check(access) };
     let text = |name| std::str::from_utf8(name).unwrap_or_default();
     let (keyspace, family) = (text(keyspace), family.map(text));
@@ -67,7 +67,7 @@ fn check_access(state: &QueryState<'_>, remote: &dyn RemoteCql, access: Access<'
 }
 
 /// Checks whether clients with the permission may change the contents of a keyspace.
-fn check_changeable(state: &QueryState<'_>, keyspace: &str) -> Result<(), CqlError> {
+fn check_changeable(state: &QueryState<'_>, keyspace: &str) -> Result<()> {
     if is_reserved(state.database.store().capabilities(), keyspace) {
         return invalid(texts::own_keyspace_in_cql(state.behaviour, keyspace));
     }
@@ -82,7 +82,7 @@ fn is_everybodys(keyspace: &str, family: Option<&str>) -> bool {
 }
 
 /// Checks whether clients may access a table of `system`.
-fn check_open_table(table: &str) -> Result<(), CqlError> {
+fn check_open_table(table: &str) -> Result<()> {
     if NOBODYS.contains(&table) {
         let text = format!("the table system.{table} is not open to clients of this server");
         return Err(CqlError::Unauthorized(text));
@@ -92,7 +92,7 @@ fn check_open_table(table: &str) -> Result<(), CqlError> {
 
 /// Checks a statement that this server cannot parse. It is only allowed for users with all permissions, and must not
 /// contain the names of keyspaces and tables that are closed to clients.
-fn check_unread(state: &QueryState<'_>, remote: &dyn RemoteCql, text: &str) -> Result<(), CqlError> {
+fn check_unread(state: &QueryState<'_>, remote: &dyn RemoteCql, text: &str) -> Result<()> {
     let lower = text.to_ascii_lowercase();
     for closed in [remote.own_keyspace(), system::AUTH] {
         if lower.contains(&closed.to_ascii_lowercase()) {
@@ -117,7 +117,7 @@ fn check_unread(state: &QueryState<'_>, remote: &dyn RemoteCql, text: &str) -> R
 }
 
 /// Checks ALTER TABLE and ALTER KEYSPACE. They are only parsed as far as needed to find the table or keyspace.
-fn check_altered(state: &QueryState<'_>, text: &str) -> Result<(), CqlError> {
+fn check_altered(state: &QueryState<'_>, text: &str) -> Result<()> {
     let mut parser = Parser::new(text, NEWEST)?;
     if parser.eat_words(&["ALTER", "TABLE"]) {
         parser.eat_words(&["IF", "EXISTS"]);
@@ -136,7 +136,7 @@ fn check_altered(state: &QueryState<'_>, text: &str) -> Result<(), CqlError> {
 
 /// Refuses changes of tables and keyspaces that were created by Thrift clients. This server stores a definition of its
 /// own for them, so only Thrift calls may change them.
-fn check_served(state: &QueryState<'_>, statement: &Statement) -> Result<(), CqlError> {
+fn check_served(state: &QueryState<'_>, statement: &Statement) -> Result<()> {
     match statement {
         Statement::AlterTable { table, .. } => {
             check_served_table(state, table, "changed with system_update_column_family")
@@ -155,7 +155,7 @@ fn check_served(state: &QueryState<'_>, statement: &Statement) -> Result<(), Cql
     }
 }
 
-fn check_served_table(state: &QueryState<'_>, table: &TableName, how: &str) -> Result<(), CqlError> {
+fn check_served_table(state: &QueryState<'_>, table: &TableName, how: &str) -> Result<()> {
     let keyspace = state.keyspace_of(table.keyspace.as_deref())?;
     let catalog = state.database.catalog();
     match catalog.keyspace(keyspace).and_then(|found| found.column_families.get(&table.name)) {
@@ -168,7 +168,7 @@ fn check_served_table(state: &QueryState<'_>, table: &TableName, how: &str) -> R
 }
 
 /// Refuses to drop an index of such a table: without it, the cluster would scan all rows for Thrift's index queries.
-fn check_served_index(state: &QueryState<'_>, index: &TableName) -> Result<(), CqlError> {
+fn check_served_index(state: &QueryState<'_>, index: &TableName) -> Result<()> {
     let keyspace = state.keyspace_of(index.keyspace.as_deref())?;
     let catalog = state.database.catalog();
     let mut families =
@@ -183,7 +183,7 @@ fn check_served_index(state: &QueryState<'_>, index: &TableName) -> Result<(), C
     }
 }
 
-fn check_served_keyspace(state: &QueryState<'_>, keyspace: &str, how: &str) -> Result<(), CqlError> {
+fn check_served_keyspace(state: &QueryState<'_>, keyspace: &str, how: &str) -> Result<()> {
     match state.database.catalog().keyspace(keyspace) {
         Some(_) => invalid(format!("{keyspace} is a keyspace that a Thrift method created: it is {how}")),
         None => Ok(()),
@@ -191,12 +191,12 @@ fn check_served_keyspace(state: &QueryState<'_>, keyspace: &str, how: &str) -> R
 }
 
 /// Returns the keyspace and the table of a name.
-fn place<'s>(state: &QueryState<'s>, table: &'s TableName) -> Result<(&'s [u8], &'s [u8]), CqlError> {
+fn place<'s>(state: &QueryState<'s>, table: &'s TableName) -> Result<(&'s [u8], &'s [u8])> {
     Ok((state.keyspace_of(table.keyspace.as_deref())?.as_bytes(), table.name.as_bytes()))
 }
 
 /// Returns the permissions that a statement needs.
-fn accesses<'s>(state: &QueryState<'s>, statement: &'s Statement) -> Result<Vec<Access<'s>>, CqlError> {
+fn accesses<'s>(state: &QueryState<'s>, statement: &'s Statement) -> Result<Vec<Access<'s>>> {
     let one = |access: Access<'s>| Ok(vec![access]);
     match statement {
         Statement::Select(select) => {
@@ -240,7 +240,7 @@ fn accesses<'s>(state: &QueryState<'s>, statement: &'s Statement) -> Result<Vec<
     }
 }
 
-fn modified<'s>(state: &QueryState<'s>, modify: &'s Modify) -> Result<Vec<Access<'s>>, CqlError> {
+fn modified<'s>(state: &QueryState<'s>, modify: &'s Modify) -> Result<Vec<Access<'s>>> {
     let (keyspace, family) = place(state, &modify.table)?;
     let mut accesses = vec![Access::Write { keyspace, family }];
     if modify.conditions != Conditions::None {

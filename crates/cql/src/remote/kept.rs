@@ -8,7 +8,7 @@ use quick_cache::sync::Cache;
 use super::RemoteStatement;
 use crate::error::invalid;
 use crate::limits::PREPARED_STATEMENT_BYTES_MAX;
-use crate::{ColumnSpec, CqlError, unprepared};
+use crate::{ColumnSpec, Result, unprepared};
 use base::model::StatementId;
 use base::util::limits::PREPARED_BYTES_MAX;
 
@@ -55,13 +55,13 @@ impl RemoteStatements {
     }
 
     /// Returns a prepared statement.
-    pub fn get(&self, id: StatementId) -> Result<Arc<RemotePrepared>, CqlError> {
+    pub fn get(&self, id: StatementId) -> Result<Arc<RemotePrepared>> {
         self.cache.get(&id).ok_or_else(|| unprepared(&id))
     }
 }
 
 /// Checks the length of a statement, so that a single one leaves room for others.
-pub(super) fn check_length(text: &str) -> Result<(), CqlError> {
+pub(super) fn check_length(text: &str) -> Result<()> {
     let size = text.len();
     if size > PREPARED_STATEMENT_BYTES_MAX {
         return invalid(format!(

@@ -17,7 +17,8 @@ pub use kept::{RemotePrepared, RemoteStatements};
 use statement::{RemoteStatement, StatementRoute};
 use values::{column, result, sent_form};
 
-use super::{CqlError, Execution, Outcome, QueryOptions, QueryState, access};
+use super::{Execution, Outcome, QueryOptions, QueryState, access};
+use crate::Result;
 use crate::error::invalid;
 use base::compat::texts;
 use base::model::{BoundValue, StatementId};
@@ -45,7 +46,7 @@ pub fn query<'a>(
 }
 
 /// Returns the kind of a statement and the table that it works on, and whether it only reads.
-pub fn target(text: &str) -> Result<(StatementTarget, bool), CqlError> {
+pub fn target(text: &str) -> Result<(StatementTarget, bool)> {
     let statement = RemoteStatement::read(text, None)?;
     Ok((statement.target(), statement.only_reads()))
 }
@@ -100,11 +101,7 @@ pub fn execute_prepared<'a>(
     })
 }
 
-async fn check(
-    state: &QueryState<'_>,
-    remote: &dyn RemoteCql,
-    statement: &RemoteStatement,
-) -> Result<(), CqlError> {
+async fn check(state: &QueryState<'_>, remote: &dyn RemoteCql, statement: &RemoteStatement) -> Result<()> {
     if statement.is_definition() {
         // Another server may have just created the element that the statement changes.
         state.database.stored_schema().refresh().await?;
@@ -113,7 +110,7 @@ async fn check(
 }
 
 /// Returns the values in the form that a cluster requires.
-fn bound(prepared: &RemotePrepared, options: &QueryOptions) -> Result<Vec<Bytes>, CqlError> {
+fn bound(prepared: &RemotePrepared, options: &QueryOptions) -> Result<Vec<Bytes>> {
     let value = |(marker, value): (&super::ColumnSpec, &BoundValue)| match value {
         BoundValue::Value(bytes) => sent_form(&marker.cql_type, bytes, options.collection_form),
         BoundValue::Null | BoundValue::Unset => invalid(format!("the value of {} is missing", marker.name)),
@@ -131,7 +128,7 @@ async fn run_here(
     state: &QueryState<'_>,
     remote: &dyn RemoteCql,
     statement: &RemoteStatement,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     match &statement.route {
         StatementRoute::LocalStatement(statement::LocalStatement::Use(keyspace)) => {
             check_keyspace(state, remote, keyspace).await?;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::CqlError;
+use crate::{CqlError, Result};
 use base::compat::features::releases::NEWEST;
 use cql_syntax::{
     AccessStatement, Parsed, Parser, Relation, Select, Selected, Selection, Selector, Statement,
@@ -53,7 +53,7 @@ const FOREIGN: [(&str, &[&str]); 3] = [
 
 impl RemoteStatement {
     /// Parses a statement of a session with this keyspace.
-    pub(super) fn read(text: &str, keyspace: Option<&str>) -> Result<RemoteStatement, CqlError> {
+    pub(super) fn read(text: &str, keyspace: Option<&str>) -> Result<RemoteStatement> {
         let parsed = match parse(text) {
             // Only the cluster has materialized views.
             Ok(Parsed { before_views: Some((message, place)), .. }) => {
@@ -125,7 +125,7 @@ impl RemoteStatement {
 
     /// Returns a statement that our parser does not know. It is sent to the cluster unchanged if it can only concern
     /// data or the schema; otherwise the error is `why`.
-    fn foreign(text: &str, why: CqlError) -> Result<RemoteStatement, CqlError> {
+    fn foreign(text: &str, why: CqlError) -> Result<RemoteStatement> {
         let parser = Parser::new(text, NEWEST)?;
         let is_of_data = OF_DATA.iter().any(|word| parser.is_word(0, word));
         let is_definition = FOREIGN
@@ -140,7 +140,7 @@ impl RemoteStatement {
 }
 
 /// Whether the first word begins a schema change.
-fn begins_as_definition(text: &str) -> Result<bool, CqlError> {
+fn begins_as_definition(text: &str) -> Result<bool> {
     let parser = Parser::new(text, NEWEST)?;
     Ok(FOREIGN.iter().any(|(verb, _)| parser.is_word(0, verb)))
 }

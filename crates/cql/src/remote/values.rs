@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::statement::RemoteStatement;
-use crate::{ColumnSpec, CqlError, Outcome, QueryState, ResultSet};
+use crate::{ColumnSpec, CqlError, Outcome, QueryState, Result, ResultSet};
 use base::compat::Behaviour;
 use base::marshal::{
     CollectionForm, CqlType, Native, list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes,
@@ -16,7 +16,7 @@ pub(super) fn result(
     outcome: RemoteOutcome,
     statement: &RemoteStatement,
     state: &QueryState<'_>,
-) -> Result<Outcome, CqlError> {
+) -> Result<Outcome> {
     let rows = match outcome {
         RemoteOutcome::Void => return Ok(Outcome::Void),
         RemoteOutcome::Rows(rows) => rows,
@@ -54,7 +54,7 @@ fn old_type(cql_type: CqlType) -> CqlType {
 }
 
 /// Returns a bound value in the form that is sent: collections have 32-bit lengths.
-pub(super) fn sent_form(cql_type: &CqlType, value: &Bytes, form: CollectionForm) -> Result<Bytes, CqlError> {
+pub(super) fn sent_form(cql_type: &CqlType, value: &Bytes, form: CollectionForm) -> Result<Bytes> {
     let unread = |what: &str| CqlError::invalid(format!("Not enough bytes to read a {what}"));
     if form == CollectionForm::Long {
         return Ok(value.clone());

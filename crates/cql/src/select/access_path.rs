@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::keys::Partitions;
 use super::plan::SelectPlan;
 use super::reach::Extent;
-use crate::{CqlError, QueryOptions, QueryState};
+use crate::{QueryOptions, QueryState, Result};
 use base::model::Bounds;
 
 /// The partitions that a SELECT reads.
@@ -46,11 +46,7 @@ pub struct AccessPath {
 impl SelectPlan {
     /// Returns how the statement finds its rows; `None` for a system table, whose rows are not stored, and if there is
     /// nothing to read.
-    pub(crate) fn path(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Option<AccessPath>, CqlError> {
+    pub(crate) fn path(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Option<AccessPath>> {
         if self.target.is_system {
             return Ok(None);
         }

@@ -13,7 +13,7 @@ use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, Sli
 use crate::error::invalid;
 use crate::relation_text::relation_text;
 use crate::values::{Markers, TypeScope, TypedTerm};
-use crate::{ColumnSpec, CqlError, QueryState};
+use crate::{ColumnSpec, CqlError, QueryState, Result};
 use base::compat::features::restrictions::INDEXES_ON_ENTRIES;
 use base::compat::rules::WhereRules;
 use base::compat::texts;
@@ -65,7 +65,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Adds a relation.
-    pub(super) fn take(&mut self, relation: &Relation, markers: &mut Markers) -> Result<(), CqlError> {
+    pub(super) fn take(&mut self, relation: &Relation, markers: &mut Markers) -> Result<()> {
         self.check_operator(relation)?;
         match relation {
             Relation::Column { column, element, operator, value } => {
@@ -103,7 +103,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Refuses relations by their operator alone.
-    fn check_operator(&self, relation: &Relation) -> Result<(), CqlError> {
+    fn check_operator(&self, relation: &Relation) -> Result<()> {
         match relation {
             Relation::Column { element: Some(_), .. } if !self.state.has(INDEXES_ON_ENTRIES) => {
                 invalid(format!("Unsupported relation: {}", self.text(relation)))
@@ -124,7 +124,7 @@ impl<'a> Analysis<'a> {
         name: &str,
         relation: &Relation,
         operator: Option<Operator>,
-    ) -> Result<TableColumn, CqlError> {
+    ) -> Result<TableColumn> {
         let Some(column) = self.target.def.column(name) else {
             let text = self.text(relation);
             if self.rules().knows_aliases && self.is_alias(name) {
@@ -148,7 +148,7 @@ impl<'a> Analysis<'a> {
         names: &[String],
         relation: &Relation,
         operator: Option<Operator>,
-    ) -> Result<Vec<TableColumn>, CqlError> {
+    ) -> Result<Vec<TableColumn>> {
         names.iter().map(|name| self.entity(name, relation, operator)).collect()
     }
 
@@ -181,7 +181,7 @@ impl<'a> Analysis<'a> {
         operator: Operator,
         value: &Term,
         markers: &mut Markers,
-    ) -> Result<RestrictionKind, CqlError> {
+    ) -> Result<RestrictionKind> {
         let [column] = columns;
         self.check_has_predicates(column)?;
         self.check_is_one_value(column, operator_text(operator, self.release()))?;
@@ -204,7 +204,7 @@ impl<'a> Analysis<'a> {
         operator: Operator,
         value: &Term,
         markers: &mut Markers,
-    ) -> Result<RestrictionKind, CqlError> {
+    ) -> Result<RestrictionKind> {
         let name = &column.name;
         let (of_keys, of_values) = match &column.cql_type {
             CqlType::Map { key, value, is_frozen: false } => (key, value),
@@ -239,7 +239,7 @@ impl<'a> Analysis<'a> {
         operator: Operator,
         value: &Term,
         markers: &mut Markers,
-    ) -> Result<RestrictionKind, CqlError> {
+    ) -> Result<RestrictionKind> {
         let [column] = columns;
         self.check_has_predicates(column)?;
         let name = &column.name;
@@ -266,7 +266,7 @@ impl<'a> Analysis<'a> {
         relation: &Relation,
         values: &InValues,
         markers: &mut Markers,
-    ) -> Result<RestrictionKind, CqlError> {
+    ) -> Result<RestrictionKind> {
         let ([column], rules) = (columns, self.rules());
         let is_of_key = matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering);
         let has_values_outside_of_key = !is_of_key && !has_one(values);
@@ -297,7 +297,7 @@ impl<'a> Analysis<'a> {
         operator: Operator,
         value: &Term,
         markers: &mut Markers,
-    ) -> Result<RestrictionKind, CqlError> {
+    ) -> Result<RestrictionKind> {
         self.check_tuple(columns, relation)?;
         let is_refused = matches!(operator, Operator::Neq | Operator::Contains | Operator::ContainsKey);
         let refusal = || {
@@ -312,7 +312,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Checks the columns of a tuple: they must be consecutive clustering columns.
-    fn check_tuple(&self, columns: &[TableColumn], relation: &Relation) -> Result<(), CqlError> {
+    fn check_tuple(&self, columns: &[TableColumn], relation: &Relation) -> Result<()> {
         for (at, column) in columns.iter().enumerate() {
             let name = &column.name;
             if column.kind != ColumnKind::Clustering {
@@ -336,7 +336,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Checks that a column may be in WHERE.
-    fn check_has_predicates(&self, column: &TableColumn) -> Result<(), CqlError> {
+    fn check_has_predicates(&self, column: &TableColumn) -> Result<()> {
         if column.kind != ColumnKind::CompactValue || !self.rules().refuses_compact_values {
             return Ok(());
         }
@@ -347,7 +347,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Checks that a column is stored in one cell.
-    fn check_is_one_value(&self, column: &TableColumn, operator: &str) -> Result<(), CqlError> {
+    fn check_is_one_value(&self, column: &TableColumn, operator: &str) -> Result<()> {
         if !column.cql_type.is_multi_cell() {
             return Ok(());
         }
@@ -362,7 +362,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Checks that a column may have inequalities.
-    fn check_may_be_sliced(&self, column: &TableColumn) -> Result<(), CqlError> {
+    fn check_may_be_sliced(&self, column: &TableColumn) -> Result<()> {
         if column.kind == ColumnKind::PartitionKey && self.rules().refuses_key_slices_first {
             return invalid(NOT_ON_TOKEN);
         }
@@ -378,12 +378,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Adds an analyzed relation to the restrictions of its columns.
-    fn merge(
-        &mut self,
-        columns: &[TableColumn],
-        relation: &Relation,
-        asked: RestrictionKind,
-    ) -> Result<(), CqlError> {
+    fn merge(&mut self, columns: &[TableColumn], relation: &Relation, asked: RestrictionKind) -> Result<()> {
         let Some(column) = columns.first() else { return Ok(()) };
         let is_tuple = matches!(relation, Relation::Columns { .. } | Relation::ColumnsIn { .. });
         let (first, width) = (column.position, columns.len());

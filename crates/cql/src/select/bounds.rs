@@ -10,7 +10,7 @@ use super::filter::{BoundEnd, present};
 use super::operands::BoundValues;
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
 use super::tuple_slices::{ColumnSlice, column_slices};
-use crate::CqlError;
+use crate::Result;
 use crate::values::Combinations;
 use base::compat::features::releases::NEWEST;
 use base::marshal;
@@ -101,7 +101,7 @@ pub(super) struct Slicing<'a> {
 
 impl<'a> Slicing<'a> {
     /// Returns the slices for the restrictions. `comparator` sorts the cells, or the super columns.
-    pub(super) fn sliced(&self, comparator: &dyn AbstractType) -> Result<SlicePlan<'a>, CqlError> {
+    pub(super) fn sliced(&self, comparator: &dyn AbstractType) -> Result<SlicePlan<'a>> {
         let (def, restrictions) = (&*self.target.def, self.restrictions);
         if def.layout == Layout::StaticCompact {
             let names = def.others.values().map(|column| column.cell_name.clone()).collect();
@@ -138,7 +138,7 @@ impl<'a> Slicing<'a> {
 
     /// Returns the slices of single columns for a slice of several columns whose directions differ, as 2.2 and later
     /// read it. Cassandra 2.1 reads it as one slice.
-    fn mixed_slices(&self, prefixes: &Prefixes<'a>) -> Result<Option<Vec<ColumnSlice>>, CqlError> {
+    fn mixed_slices(&self, prefixes: &Prefixes<'a>) -> Result<Option<Vec<ColumnSlice>>> {
         let Some((slice, restriction)) = prefixes.slice else { return Ok(None) };
         if !self.restrictions.rules.splits_mixed_slices {
             return Ok(None);
@@ -168,11 +168,11 @@ impl<'a> Slicing<'a> {
     }
 
     /// Returns the values of the clustering columns, which have equalities and IN only.
-    pub(super) fn equalities(&self) -> Result<Combinations, CqlError> {
+    pub(super) fn equalities(&self) -> Result<Combinations> {
         self.prefixes().map(|prefixes| prefixes.each)
     }
 
-    fn prefixes(&self) -> Result<Prefixes<'a>, CqlError> {
+    fn prefixes(&self) -> Result<Prefixes<'a>> {
         let mut found = Prefixes { each: Combinations::default(), slice: None, answered: Vec::new() };
         let mut at = 0;
         while let Some(restriction) = self.restrictions.of_clustering_at(at) {
@@ -203,12 +203,12 @@ impl<'a> Slicing<'a> {
     }
 
     /// Returns the values of an end of a slice, in the order of the columns.
-    fn end(&self, end: &Option<SliceEnd>, restriction: &Restriction) -> Result<End, CqlError> {
+    fn end(&self, end: &Option<SliceEnd>, restriction: &Restriction) -> Result<End> {
         BoundEnd::of(end, self.bound, |at| self.null_text(restriction, at))
     }
 
     /// Returns the ends of a slice in the order of the cells.
-    fn ends(&self, slice: &Slice, restriction: &Restriction) -> Result<(End, End), CqlError> {
+    fn ends(&self, slice: &Slice, restriction: &Restriction) -> Result<(End, End)> {
         let (lower, upper) = (self.end(&slice.lower, restriction)?, self.end(&slice.upper, restriction)?);
         Ok(if is_reversed(&self.target.def, restriction.first) { (upper, lower) } else { (lower, upper) })
     }

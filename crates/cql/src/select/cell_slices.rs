@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::bounds::CellSlice;
-use crate::CqlError;
+use crate::Result;
 use crate::error::invalid;
 use base::marshal::AbstractType;
 use base::util::{allocation, meter};
@@ -49,7 +49,7 @@ impl SlicePlace {
 impl SliceBuilder {
     /// Makes room for `count` slices, whose names have about `name_bytes` bytes together, and charges that memory to the
     /// request: a list that doubles would have up to three times as much.
-    pub(super) fn new(count: usize, name_bytes: usize) -> Result<SliceBuilder, CqlError> {
+    pub(super) fn new(count: usize, name_bytes: usize) -> Result<SliceBuilder> {
         meter::charge(name_bytes)?;
         let mut places = Vec::new();
         allocation::make_room(&mut places, count)?;
@@ -57,7 +57,7 @@ impl SliceBuilder {
     }
 
     /// Adds a slice, and charges the rest of its memory to the request.
-    pub(super) fn push(&mut self, slice: &CellSlice) -> Result<(), CqlError> {
+    pub(super) fn push(&mut self, slice: &CellSlice) -> Result<()> {
         let length = slice.start.len() + slice.finish.len();
         if length > NAMES_BYTES_MAX - self.names.len() {
             return invalid("the values of the IN relations have more than 4 GiB together");

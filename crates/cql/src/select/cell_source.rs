@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::rows::CellColumns;
-use crate::{CqlError, QueryState};
+use crate::{QueryState, Result};
 use base::compat::features::ConsistencyLevel;
 use base::marshal;
 use base::marshal::AbstractType;
@@ -45,7 +45,7 @@ impl CellSource<'_> {
         key: &Bytes,
         super_column: Option<Bytes>,
         predicate: Predicate,
-    ) -> Result<RowColumns, CqlError> {
+    ) -> Result<RowColumns> {
         Ok(self.request().reads().read_cells(&self.cf, key.clone(), super_column, predicate).await?)
     }
 }

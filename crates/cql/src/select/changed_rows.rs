@@ -13,7 +13,7 @@ use super::restrictions::{Restriction, RestrictionKind, Restrictions, Target};
 use crate::comma_list::comma_list;
 use crate::error::invalid;
 use crate::values::{Markers, TypeScope};
-use crate::{CqlError, QueryOptions, QueryState, Table};
+use crate::{QueryOptions, QueryState, Result, Table};
 use base::marshal;
 use base::schema::{Layout, TableColumn};
 use cql_syntax::Relation;
@@ -54,7 +54,7 @@ impl ChangedRows {
         relations: &[Relation],
         scope: TypeScope<'_>,
         markers: &mut Markers,
-    ) -> Result<ChangedRows, CqlError> {
+    ) -> Result<ChangedRows> {
         let (keyspace, name) = (table.cf.keyspace.clone(), table.cf.name.clone());
         let target =
             Target { keyspace, name, def: table.def.clone(), cf: table.cf.clone(), is_system: false };
@@ -67,7 +67,7 @@ impl ChangedRows {
     }
 
     /// Checks that the restrictions select rows by key. `is_static_only`: the statement is only about static columns.
-    pub(crate) fn check(&self, is_static_only: bool) -> Result<(), CqlError> {
+    pub(crate) fn check(&self, is_static_only: bool) -> Result<()> {
         let (found, statement) = (&self.restrictions, self.statement);
         if found.token.is_some() {
             return invalid(format!(
@@ -98,7 +98,7 @@ impl ChangedRows {
         invalid(format!("Non PRIMARY KEY columns found in where clause: {} ", found.names_of_others()))
     }
 
-    fn check_clustering(&self, is_static_only: bool) -> Result<(), CqlError> {
+    fn check_clustering(&self, is_static_only: bool) -> Result<()> {
         let (found, def) = (&self.restrictions, &self.target.def);
         let is_update = self.statement == "UPDATE";
         if is_update && found.of_clustering.iter().any(Restriction::is_slice) {
@@ -159,11 +159,7 @@ impl ChangedRows {
     }
 
     /// Returns the keys of the partitions.
-    pub(crate) fn row_keys(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Vec<Bytes>, CqlError> {
+    pub(crate) fn row_keys(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Vec<Bytes>> {
         let bound = BoundValues::new(state, options);
         match partitions(&self.target, &self.restrictions, bound, state.behaviour, true)? {
             Partitions::Keys(keys) => Ok(keys),
@@ -172,11 +168,7 @@ impl ChangedRows {
     }
 
     /// Returns the rows that the statement changes in each partition.
-    pub(crate) fn row_sets(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Vec<RowSet>, CqlError> {
+    pub(crate) fn row_sets(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Vec<RowSet>> {
         let def = &self.target.def;
         let slicing = Slicing {
             target: &self.target,

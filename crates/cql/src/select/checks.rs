@@ -5,7 +5,7 @@ use super::analysis::Analysis;
 use super::messages::NEEDS_FILTERING;
 use super::restrictions::{Restriction, Restrictions};
 use super::selection::Projection;
-use crate::CqlError;
+use crate::Result;
 use crate::error::invalid;
 use base::compat::features::LaterFeature;
 use base::compat::features::restrictions::{
@@ -22,11 +22,7 @@ impl Analysis<'_> {
     }
 
     /// Runs the checks of a SELECT that need all relations.
-    pub(super) fn finish(
-        mut self,
-        select: &Select,
-        projection: &Projection,
-    ) -> Result<Restrictions, CqlError> {
+    pub(super) fn finish(mut self, select: &Select, projection: &Projection) -> Result<Restrictions> {
         let (rules, def) = (self.rules(), &*self.target.def);
         let filters_keys = self.check_partition_key(select)? || self.found.uses_index;
         let is_static_only =
@@ -67,7 +63,7 @@ impl Analysis<'_> {
     }
 
     /// Checks the restrictions of the partition key. Returns whether rows are filtered by them.
-    fn check_partition_key(&mut self, select: &Select) -> Result<bool, CqlError> {
+    fn check_partition_key(&mut self, select: &Select) -> Result<bool> {
         let in_order = self.rules().checks_columns_in_order;
         if in_order {
             self.check_key_in_order(select)?;
@@ -101,7 +97,7 @@ impl Analysis<'_> {
     }
 
     /// Checks the restrictions of the clustering columns. Returns whether rows are filtered by them.
-    fn check_clustering(&mut self, projection: &Projection) -> Result<bool, CqlError> {
+    fn check_clustering(&mut self, projection: &Projection) -> Result<bool> {
         let is_filtered = if self.rules().checks_columns_in_order {
             self.check_clustering_in_order(projection)?
         } else {
@@ -111,7 +107,7 @@ impl Analysis<'_> {
         Ok(is_filtered)
     }
 
-    fn check_clustering_by_kind(&self, projection: &Projection) -> Result<bool, CqlError> {
+    fn check_clustering_by_kind(&self, projection: &Projection) -> Result<bool> {
         let found = &self.found;
         let may_filter = self.has_index || self.may_filter(FILTERING_BY_CLUSTERING);
         if !self.has_index && !self.state.has(CHANGES_OF_SEVERAL_ROWS) {
@@ -140,7 +136,7 @@ impl Analysis<'_> {
     }
 
     /// Checks that no clustering column is restricted after a slice, as 2.2 does.
-    fn check_slices(&self) -> Result<(), CqlError> {
+    fn check_slices(&self) -> Result<()> {
         let mut slice: Option<&Restriction> = None;
         for at in 0..self.found.clustering.len() {
             let Some(restriction) = self.found.of_clustering_at(at) else { continue };
@@ -165,7 +161,7 @@ impl Analysis<'_> {
     }
 
     /// Checks the restrictions of columns outside of the primary key, and to 2.1 all that need an index.
-    fn check_others(&mut self, select: &Select, filtered: usize) -> Result<(), CqlError> {
+    fn check_others(&mut self, select: &Select, filtered: usize) -> Result<()> {
         if self.rules().conditions_need_index {
             if filtered > 0 && !self.has_index && self.state.behaviour.cql.conditions_need_index_first {
                 return invalid("No indexed columns present in by-columns clause with Equal operator");
@@ -196,7 +192,7 @@ impl Analysis<'_> {
 
     /// Checks whether the query would read more rows than it returns, which needs ALLOW FILTERING. `filtered` is the
     /// number of columns whose conditions neither the keys nor the slices cover.
-    fn check_filtering(&self, select: &Select, filtered: usize) -> Result<(), CqlError> {
+    fn check_filtering(&self, select: &Select, filtered: usize) -> Result<()> {
         let found = &self.found;
         if select.allow_filtering || !(found.is_key_range || found.uses_index) {
             return Ok(());

@@ -4,9 +4,9 @@ use super::analysis::Analysis;
 use super::messages::{NOT_ON_TOKEN, TOKEN_OF_SOME};
 use super::restrictions::RestrictionKind;
 use super::selection::Projection;
-use crate::CqlError;
 use crate::column_text::column_text;
 use crate::error::invalid;
+use crate::{CqlError, Result};
 use base::compat::texts;
 use base::schema::TableColumn;
 use cql_syntax::{Relation, Select};
@@ -14,7 +14,7 @@ use cql_syntax::{Relation, Select};
 impl Analysis<'_> {
     /// Checks the columns of the partition key. Ends at the first gap if there is an index, which finds the partitions
     /// then.
-    pub(super) fn check_key_in_order(&mut self, select: &Select) -> Result<(), CqlError> {
+    pub(super) fn check_key_in_order(&mut self, select: &Select) -> Result<()> {
         if self.found.token.is_some() && self.found.keys.iter().any(Option::is_some) {
             return invalid(TOKEN_OF_SOME);
         }
@@ -74,7 +74,7 @@ impl Analysis<'_> {
 
     /// Merges the restrictions by token(a, b) on the key's columns into one. The token's arguments must be in the order
     /// of the key.
-    fn token_of_key(&mut self, select: &Select) -> Result<(), CqlError> {
+    fn token_of_key(&mut self, select: &Select) -> Result<()> {
         let key = &self.target.def.partition_key;
         let written = select.relations.iter().filter_map(|relation| match relation {
             Relation::Token { columns, .. } => Some(columns),
@@ -95,7 +95,7 @@ impl Analysis<'_> {
     }
 
     /// Checks the clustering columns. Returns whether rows are filtered by them, which needs an index.
-    pub(super) fn check_clustering_in_order(&self, projection: &Projection) -> Result<bool, CqlError> {
+    pub(super) fn check_clustering_in_order(&self, projection: &Projection) -> Result<bool> {
         let columns = &self.target.def.clustering;
         let (mut is_open, mut is_filtered) = (false, false);
         let mut previous: Option<(&TableColumn, Option<usize>)> = None;

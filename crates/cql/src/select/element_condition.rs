@@ -6,7 +6,7 @@ use super::operands::BoundValues;
 use super::restrictions::IndexedBy;
 use super::rows::ColumnCells;
 use crate::values::TypedTerm;
-use crate::{CqlError, QueryOptions};
+use crate::{CqlError, QueryOptions, Result};
 use base::marshal;
 use base::marshal::{CollectionForm, CqlType, TypeRef, list_from_bytes, map_from_bytes};
 use base::schema::TableColumn;
@@ -61,7 +61,7 @@ impl ElementCondition {
         bound: BoundValues<'_>,
         column: &TableColumn,
         release: Release,
-    ) -> Result<WantedElement, CqlError> {
+    ) -> Result<WantedElement> {
         let present = |term: &TypedTerm, what: &str| {
             bound
                 .bytes(term)?

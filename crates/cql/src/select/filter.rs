@@ -8,8 +8,8 @@ use super::element_condition::WantedElement;
 use super::operands::BoundValues;
 use super::restrictions::{Restriction, RestrictionKind, SliceEnd};
 use super::rows::{CellColumns, TableRow, ValuePlace};
-use crate::CqlError;
 use crate::error::invalid;
+use crate::{CqlError, Result};
 use base::compat::texts;
 use base::marshal;
 use base::marshal::{CqlType, Native, TypeRef};
@@ -47,10 +47,7 @@ pub(super) struct RowFilter {
 ///
 /// # Errors
 /// `InvalidRequest` if a value is null; `null` returns the message for the value at an index.
-pub(crate) fn present(
-    values: Vec<Option<Bytes>>,
-    null: impl Fn(usize) -> String,
-) -> Result<Vec<Bytes>, CqlError> {
+pub(crate) fn present(values: Vec<Option<Bytes>>, null: impl Fn(usize) -> String) -> Result<Vec<Bytes>> {
     let values = values.into_iter().enumerate();
     values.map(|(at, value)| value.ok_or_else(|| CqlError::invalid(null(at)))).collect()
 }
@@ -68,7 +65,7 @@ impl BoundEnd {
         end: &Option<SliceEnd>,
         bound: BoundValues<'_>,
         null: impl Fn(usize) -> String,
-    ) -> Result<Option<BoundEnd>, CqlError> {
+    ) -> Result<Option<BoundEnd>> {
         let Some(SliceEnd { operand, is_inclusive }) = end else { return Ok(None) };
         let values = present(operand.values(bound)?, null)?;
         Ok(Some(BoundEnd { values, is_inclusive: *is_inclusive }))
@@ -76,7 +73,7 @@ impl BoundEnd {
 }
 
 /// Refuses restrictions of clustering columns that 2.2 and later do not check row by row.
-pub(super) fn check_filter(restriction: &Restriction, columns: &[&TableColumn]) -> Result<(), CqlError> {
+pub(super) fn check_filter(restriction: &Restriction, columns: &[&TableColumn]) -> Result<()> {
     let is_clustering = columns.first().is_some_and(|column| column.kind == ColumnKind::Clustering);
     match &restriction.asked {
         RestrictionKind::In(_) if is_clustering => {
@@ -96,7 +93,7 @@ impl RowFilter {
         restriction: &Restriction,
         bound: BoundValues<'_>,
         release: Release,
-    ) -> Result<RowFilter, CqlError> {
+    ) -> Result<RowFilter> {
         let types = bound.database.types();
         let name = |at: usize| columns.get(at).map_or("", |column| &column.name);
         let null = |at: usize| match cells.place(columns.get(at).copied().unwrap_or(columns[0])) {

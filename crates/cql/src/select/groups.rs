@@ -8,7 +8,7 @@ use super::operands::BoundValues;
 use super::result_rows::memory_of;
 use super::rows::TableRow;
 use super::selection::Projection;
-use crate::CqlError;
+use crate::Result;
 use crate::values::AggregateTally;
 
 /// The state of one group.
@@ -53,7 +53,7 @@ impl Groups {
         projection: &Projection,
         bound: BoundValues<'_>,
         now_s: i32,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         if !self.current.as_ref().is_some_and(|group| group.has(row, projection)) {
             self.close(projection, bound, now_s)?;
         }
@@ -64,7 +64,7 @@ impl Groups {
         projection.tally(&mut group.tallies, row, bound, now_s)
     }
 
-    fn close(&mut self, projection: &Projection, bound: BoundValues<'_>, now_s: i32) -> Result<(), CqlError> {
+    fn close(&mut self, projection: &Projection, bound: BoundValues<'_>, now_s: i32) -> Result<()> {
         let Some(group) = self.current.take() else { return Ok(()) };
         let values = projection.grouped(&group.first, group.tallies, bound, now_s)?;
         self.memory += size_of_val(&values) + memory_of(&values);
@@ -78,7 +78,7 @@ impl Groups {
         projection: &Projection,
         bound: BoundValues<'_>,
         now_s: i32,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         if projection.group_by.is_none() {
             let tallies = vec![AggregateTally::default(); projection.aggregates.len()];
             self.current.get_or_insert_with(|| Group { first: no_row(), tallies });

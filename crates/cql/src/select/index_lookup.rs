@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::filter::present;
 use super::operands::BoundValues;
 use super::restrictions::{IndexedBy, Restriction, RestrictionKind};
-use crate::CqlError;
+use crate::Result;
 use crate::error::invalid;
 use base::compat::texts;
 use base::schema::TableColumn;
@@ -19,7 +19,7 @@ pub(super) fn indexed_value(
     bound: BoundValues<'_>,
     column: &TableColumn,
     release: Release,
-) -> Result<Option<Bytes>, CqlError> {
+) -> Result<Option<Bytes>> {
     if restriction.asked.is_unset(bound.options) {
         return invalid(format!("Unsupported unset value for column {}", column.name));
     }

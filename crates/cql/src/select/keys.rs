@@ -8,7 +8,7 @@ use super::filter::present;
 use super::operands::{BoundValues, Operand};
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, SliceEnd, Target};
 use super::token::{token_before, token_of_value};
-use crate::CqlError;
+use crate::Result;
 use crate::values::Combinations;
 use base::compat::{Behaviour, texts};
 use base::marshal;
@@ -35,13 +35,13 @@ pub(super) struct TokenEnd {
 
 impl TokenEnd {
     /// Returns the end of an execution, or `None` if it is open.
-    fn of(end: &Option<SliceEnd>, bound: BoundValues<'_>) -> Result<Option<TokenEnd>, CqlError> {
+    fn of(end: &Option<SliceEnd>, bound: BoundValues<'_>) -> Result<Option<TokenEnd>> {
         let Some(SliceEnd { operand, is_inclusive }) = end else { return Ok(None) };
         Ok(Some(TokenEnd { token: token_of(operand, bound)?, is_inclusive: *is_inclusive }))
     }
 }
 
-fn token_of(operand: &Operand, bound: BoundValues<'_>) -> Result<Vec<u8>, CqlError> {
+fn token_of(operand: &Operand, bound: BoundValues<'_>) -> Result<Vec<u8>> {
     let values = present(operand.values(bound)?, |_| "Invalid null token value".to_owned())?;
     let value = values.into_iter().next().unwrap_or_default();
     token_of_value(&**bound.database.partitioner(), &value)
@@ -97,7 +97,7 @@ pub(super) fn partitions(
     bound: BoundValues<'_>,
     behaviour: &Behaviour,
     are_read: bool,
-) -> Result<Partitions, CqlError> {
+) -> Result<Partitions> {
     if let Some(token) = &restrictions.token {
         let range = token_range(token, bound, behaviour)?;
         if restrictions.is_key_range {
@@ -121,7 +121,7 @@ fn keys(
     bound: BoundValues<'_>,
     release: Release,
     are_read: bool,
-) -> Result<Vec<Bytes>, CqlError> {
+) -> Result<Vec<Bytes>> {
     let is_sorted = Behaviour::of(release).cql.in_keys_are_sorted;
     let columns = &target.def.partition_key;
     let mut values_of_columns = Vec::with_capacity(columns.len());
@@ -159,7 +159,7 @@ fn token_range(
     restriction: &Restriction,
     bound: BoundValues<'_>,
     behaviour: &Behaviour,
-) -> Result<Option<ScannedRange>, CqlError> {
+) -> Result<Option<ScannedRange>> {
     let partitioner = bound.database.partitioner();
     let minimum = partitioner.minimum_token(behaviour.release);
     let (from, to) = match &restriction.asked {

@@ -3,8 +3,8 @@
 use super::analysis::Analysis;
 use super::messages::NOT_ON_TOKEN;
 use super::restrictions::{Restriction, RestrictionKind, Slice};
-use crate::CqlError;
 use crate::error::invalid;
+use crate::{CqlError, Result};
 use base::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, FILTERING_BY_CLUSTERING};
 use base::compat::texts;
 use base::schema::TableColumn;
@@ -48,16 +48,12 @@ impl RelationShape {
 
 impl Analysis<'_> {
     /// Checks a relation against the relations before it, if the release does so before the value is analyzed.
-    pub(super) fn check_fits_first(
-        &self,
-        columns: &[TableColumn],
-        relation: &Relation,
-    ) -> Result<(), CqlError> {
+    pub(super) fn check_fits_first(&self, columns: &[TableColumn], relation: &Relation) -> Result<()> {
         if self.rules().merges_restrictions { Ok(()) } else { self.check_fits(columns, relation) }
     }
 
     /// Checks a relation on some columns, or on some columns of a relation, against the relations before it.
-    pub(super) fn check_fits(&self, columns: &[TableColumn], relation: &Relation) -> Result<(), CqlError> {
+    pub(super) fn check_fits(&self, columns: &[TableColumn], relation: &Relation) -> Result<()> {
         let Some(existing) = columns.iter().find_map(|column| self.found.of(column)) else { return Ok(()) };
         let restricted = existing.first..existing.first + existing.width;
         let names = match columns {
@@ -80,7 +76,7 @@ impl Analysis<'_> {
         existing: Option<&Restriction>,
         relation: &Relation,
         name: &str,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         let misfit = existing.and_then(|existing| self.misfit(existing, relation, name));
         misfit.map_or(Ok(()), invalid)
     }
@@ -171,7 +167,7 @@ impl Analysis<'_> {
 
     /// Checks that no clustering column is restricted after a slice, as 3.0 and later do with each relation. `new` is
     /// not added yet.
-    pub(super) fn check_after_slice(&self, new: &Restriction) -> Result<(), CqlError> {
+    pub(super) fn check_after_slice(&self, new: &Restriction) -> Result<()> {
         let is_checked = self.state.has(CHANGES_OF_SEVERAL_ROWS) && !self.may_filter(FILTERING_BY_CLUSTERING);
         let existing = &self.found.of_clustering;
         match existing.iter().max_by_key(|of| of.first).filter(|_| is_checked) {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::comma_list::comma_list;
 use crate::error::invalid;
 use crate::values::{Markers, TypeScope, TypedTerm, Value, check_combinations, exact_list, term_text};
-use crate::{ColumnSpec, CqlError, QueryOptions, QueryState};
+use crate::{ColumnSpec, QueryOptions, QueryState, Result};
 use base::compat::Line;
 use base::marshal::{CqlType, tuple_from_bytes};
 use cql_syntax::{InValues, Term};
@@ -29,7 +29,7 @@ impl<'a> BoundValues<'a> {
     }
 
     /// Returns a term's bytes; `None` is null. Every term of a restriction must have a value.
-    pub(crate) fn bytes(&self, term: &TypedTerm) -> Result<Option<Bytes>, CqlError> {
+    pub(crate) fn bytes(&self, term: &TypedTerm) -> Result<Option<Bytes>> {
         term.set_bytes(self.options, self.database, || format!("column {}", term.receiver()))
     }
 }
@@ -51,7 +51,7 @@ impl Operand {
         columns: &[ColumnSpec],
         scope: &TypeScope<'_>,
         markers: &mut Markers,
-    ) -> Result<Operand, CqlError> {
+    ) -> Result<Operand> {
         let Term::Tuple(terms) = term else {
             let whole = TypedTerm::new(term, &tuple_spec(columns), scope, markers)?;
             return Ok(Operand::Whole(Box::new(whole), columns.len()));
@@ -78,7 +78,7 @@ impl Operand {
         }
     }
 
-    pub(crate) fn values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    pub(crate) fn values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>> {
         match self {
             Operand::One(term) => Ok(vec![bound.bytes(term)?]),
             Operand::Each(terms) => terms.iter().map(|term| bound.bytes(term)).collect(),
@@ -106,7 +106,7 @@ fn tuple_spec(columns: &[ColumnSpec]) -> ColumnSpec {
 }
 
 /// Splits a tuple's bytes into its fields. Missing fields at the end are null.
-fn split_tuple(bytes: &Bytes, width: usize) -> Result<Vec<Option<Bytes>>, CqlError> {
+fn split_tuple(bytes: &Bytes, width: usize) -> Result<Vec<Option<Bytes>>> {
     let Some(mut fields) = tuple_from_bytes(bytes) else {
         return invalid("Not enough bytes to read a field of a tuple");
     };
@@ -133,7 +133,7 @@ impl Operands {
         column: &ColumnSpec,
         scope: &TypeScope<'_>,
         markers: &mut Markers,
-    ) -> Result<Operands, CqlError> {
+    ) -> Result<Operands> {
         match values {
             InValues::List(terms) => {
                 check_combinations(terms.len(), 1)?;
@@ -154,7 +154,7 @@ impl Operands {
         columns: &[ColumnSpec],
         scope: &TypeScope<'_>,
         markers: &mut Markers,
-    ) -> Result<Operands, CqlError> {
+    ) -> Result<Operands> {
         match values {
             InValues::List(terms) => {
                 check_combinations(terms.len(), 1)?;
@@ -176,7 +176,7 @@ impl Operands {
     }
 
     /// Returns the values for the only column.
-    pub(crate) fn column_values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    pub(crate) fn column_values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>> {
         match self {
             Operands::Each(each) => exact_list(each.iter().map(|operand| match operand {
                 Operand::One(term) => bound.bytes(term),
@@ -187,7 +187,7 @@ impl Operands {
     }
 
     /// Returns the values of all tuples, one tuple after the other.
-    pub(crate) fn joined_values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    pub(crate) fn joined_values(&self, bound: BoundValues<'_>) -> Result<Vec<Option<Bytes>>> {
         match self {
             Operands::Whole(_, None) => self.column_values(bound),
             Operands::Each(each) if matches!(each[..], [Operand::One(_), ..]) => self.column_values(bound),
@@ -195,7 +195,7 @@ impl Operands {
         }
     }
 
-    pub(crate) fn values(&self, bound: BoundValues<'_>) -> Result<Vec<Vec<Option<Bytes>>>, CqlError> {
+    pub(crate) fn values(&self, bound: BoundValues<'_>) -> Result<Vec<Vec<Option<Bytes>>>> {
         match self {
             Operands::Each(each) => each.iter().map(|operand| operand.values(bound)).collect(),
             Operands::Whole(term, width) => {
@@ -210,7 +210,7 @@ impl Operands {
 }
 
 /// Returns the elements of a list that is bound to the marker after IN.
-fn elements(term: &TypedTerm, bound: BoundValues<'_>) -> Result<Vec<Bytes>, CqlError> {
+fn elements(term: &TypedTerm, bound: BoundValues<'_>) -> Result<Vec<Bytes>> {
     match term.value(bound.options, bound.database)? {
         Value::List(elements) => {
             check_combinations(elements.len(), 1)?;

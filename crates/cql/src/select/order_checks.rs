@@ -2,7 +2,7 @@
 
 use super::analysis::Analysis;
 use super::selection::Projection;
-use crate::CqlError;
+use crate::Result;
 use crate::error::invalid;
 use base::compat::features::restrictions::FILTERING_BY_VALUES;
 use base::compat::texts;
@@ -11,7 +11,7 @@ use cql_syntax::{Operator, Relation, Select, Selection, Selector};
 
 impl Analysis<'_> {
     /// Checks ORDER BY, and finds out whether the rows are read in reverse.
-    pub(super) fn check_order(&mut self, select: &Select) -> Result<(), CqlError> {
+    pub(super) fn check_order(&mut self, select: &Select) -> Result<()> {
         if self.found.uses_index {
             return invalid("ORDER BY with 2ndary indexes is not supported.");
         }
@@ -51,7 +51,7 @@ impl Analysis<'_> {
 
     /// Checks that the columns of ORDER BY are selected. Before 2.1 the rows of several partitions were sorted by the
     /// values in the result, so only selected columns could be sorted by; CASSANDRA-4911 changed that.
-    fn order_is_selected(&self, select: &Select) -> Result<(), CqlError> {
+    fn order_is_selected(&self, select: &Select) -> Result<()> {
         let Selection::Some(selected) = &select.selection else { return Ok(()) };
         if !self.found.is_key_in || !self.state.behaviour.cql.order_needs_selected_columns {
             return Ok(());
@@ -70,7 +70,7 @@ impl Analysis<'_> {
 
     /// Checks the bounds of a range scan with a LIMIT. A slice of a dense table is read with both its ends, and the row
     /// limit of a scan does not allow for those extra rows.
-    pub(super) fn check_strict_bounds(&self, select: &Select) -> Result<(), CqlError> {
+    pub(super) fn check_strict_bounds(&self, select: &Select) -> Result<()> {
         let is_dense = self.target.def.layout == Layout::Dense;
         if !(self.rules().refuses_strict_bounds
             && is_dense
@@ -103,7 +103,7 @@ impl Analysis<'_> {
     }
 
     /// Checks that DISTINCT is restricted by the partition key, or by static columns.
-    pub(super) fn check_distinct_rows(&self) -> Result<(), CqlError> {
+    pub(super) fn check_distinct_rows(&self) -> Result<()> {
         let (def, found) = (&self.target.def, &self.found);
         // From 3.0 on, the columns of a compact table without clustering columns are static.
         let are_static = def.layout == Layout::StaticCompact
@@ -119,7 +119,7 @@ impl Analysis<'_> {
     }
 
     /// Checks the columns that DISTINCT selects.
-    pub(super) fn check_distinct(&self, select: &Select, projection: &Projection) -> Result<(), CqlError> {
+    pub(super) fn check_distinct(&self, select: &Select, projection: &Projection) -> Result<()> {
         let mut requested = projection.columns(&self.target.def);
         if self.found.is_key_in {
             // The columns of ORDER BY are read too, to sort the rows of several partitions.

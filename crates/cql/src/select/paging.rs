@@ -7,7 +7,7 @@
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
-use crate::CqlError;
+use crate::{CqlError, Result};
 
 const VERSION: u8 = 2;
 
@@ -49,7 +49,7 @@ impl PagingState {
     }
 
     /// Decodes a paging state from a client. Any bytes are possible.
-    pub(super) fn decode(state: &Bytes) -> Result<PagingState, CqlError> {
+    pub(super) fn decode(state: &Bytes) -> Result<PagingState> {
         PagingState::read(state.clone()).ok_or(CqlError::PagingState)
     }
 

@@ -13,7 +13,7 @@ use super::restrictions::Clustering;
 use super::rows::{Columns, Grouped, Grouping, TableRow};
 use super::slice_cursor::SliceCursor;
 use super::walk::Walk;
-use crate::CqlError;
+use crate::Result;
 use base::marshal;
 use base::marshal::AbstractType;
 use base::model::{Cell, Predicate, RowColumns, SliceRange, SuperColumn};
@@ -81,7 +81,7 @@ impl Walk<'_> {
         key: Bytes,
         first_page: Option<FirstPage>,
         resume: Option<CellPosition>,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         let Some(parts) = row_key_parts(&key, self.source.columns.def.partition_key.len()) else {
             return Ok(());
         };
@@ -120,7 +120,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    async fn read_statics(&self, key: &Bytes) -> Result<Columns, CqlError> {
+    async fn read_statics(&self, key: &Bytes) -> Result<Columns> {
         let mut grouping = Grouping::new(self.source.columns, false, true);
         if let Some(slice) = static_slice(&self.source.columns.def) {
             let mut cursor = SliceCursor::new(&slice, false);
@@ -142,7 +142,7 @@ impl Walk<'_> {
         Ok(grouping.statics.unwrap_or_default())
     }
 
-    async fn names(&mut self, partition: &mut OpenPartition, names: Vec<Bytes>) -> Result<(), CqlError> {
+    async fn names(&mut self, partition: &mut OpenPartition, names: Vec<Bytes>) -> Result<()> {
         let before = meter::mark();
         let columns = match partition.first_page.take() {
             Some(first) => first.columns,
@@ -160,11 +160,7 @@ impl Walk<'_> {
         }
     }
 
-    async fn slices(
-        &mut self,
-        partition: &mut OpenPartition,
-        slices: Arc<CellSlices>,
-    ) -> Result<(), CqlError> {
+    async fn slices(&mut self, partition: &mut OpenPartition, slices: Arc<CellSlices>) -> Result<()> {
         let mut grouping =
             Grouping::new(self.source.columns, self.slices.is_reversed, partition.statics.is_none());
         for at in 0..slices.len() {
@@ -199,7 +195,7 @@ impl Walk<'_> {
         partition: &mut OpenPartition,
         grouping: &mut Grouping<'_>,
         mut cursor: SliceCursor,
-    ) -> Result<bool, CqlError> {
+    ) -> Result<bool> {
         let (mut memory, mut of_row) = (PageMemory::default(), 0);
         loop {
             let before = meter::mark();
@@ -253,7 +249,7 @@ impl Walk<'_> {
         partition: &mut OpenPartition,
         grouping: &mut Grouping<'_>,
         row: Grouped,
-    ) -> Result<bool, CqlError> {
+    ) -> Result<bool> {
         // Static cells come before all others.
         if let Some(statics) = grouping.statics.take() {
             partition.statics = Some(Arc::new(statics));
@@ -261,11 +257,7 @@ impl Walk<'_> {
         self.take_grouped(partition, row, None)
     }
 
-    async fn supers(
-        &mut self,
-        partition: &mut OpenPartition,
-        mut slices: Vec<SuperSlice>,
-    ) -> Result<(), CqlError> {
+    async fn supers(&mut self, partition: &mut OpenPartition, mut slices: Vec<SuperSlice>) -> Result<()> {
         if self.slices.is_reversed {
             slices.reverse();
         }
@@ -293,7 +285,7 @@ impl Walk<'_> {
         partition: &mut OpenPartition,
         name: Bytes,
         mut cursor: SliceCursor,
-    ) -> Result<bool, CqlError> {
+    ) -> Result<bool> {
         let cf = self.source.cf.clone();
         let Some(subcomparator) = cf.subcomparator() else { return Ok(false) };
         let subcomparator = marshal::at(&**subcomparator, self.source.state.behaviour.release);
@@ -331,11 +323,7 @@ impl Walk<'_> {
     }
 
     /// Reads super columns, each of them whole.
-    async fn over_supers(
-        &mut self,
-        partition: &mut OpenPartition,
-        mut cursor: SliceCursor,
-    ) -> Result<bool, CqlError> {
+    async fn over_supers(&mut self, partition: &mut OpenPartition, mut cursor: SliceCursor) -> Result<bool> {
         if let Some(position) = partition.resume.clone() {
             let is_before = !cursor.from.is_empty()
                 && self.order(self.source.comparator(), &position.super_column, &cursor.from).is_lt();
@@ -398,7 +386,7 @@ impl Walk<'_> {
         }
     }
 
-    fn take_super(&mut self, partition: &mut OpenPartition, column: SuperColumn) -> Result<bool, CqlError> {
+    fn take_super(&mut self, partition: &mut OpenPartition, column: SuperColumn) -> Result<bool> {
         let name = column.name.clone();
         for row in Grouping::new(self.source.columns, false, false).of_super(column) {
             if self.take_grouped(partition, row, Some(name.clone()))? {
@@ -414,7 +402,7 @@ impl Walk<'_> {
         partition: &mut OpenPartition,
         row: Grouped,
         super_column: Option<Bytes>,
-    ) -> Result<bool, CqlError> {
+    ) -> Result<bool> {
         partition.has_rows = true;
         let name = match self.source.columns.def.layout {
             Layout::StaticCompact => None,
@@ -443,7 +431,7 @@ impl Walk<'_> {
         clustering: Clustering,
         columns: Columns,
         position: Option<CellPosition>,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         let row = TableRow {
             key: partition.key.clone(),
             key_parts: partition.key_parts.clone(),

@@ -20,7 +20,7 @@ use super::selection::Projection;
 use super::walk::{ByIndex, PartitionReads, Walk};
 use crate::error::invalid;
 use crate::values::{Markers, TableOf, TypedTerm};
-use crate::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, system};
+use crate::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, Result, ResultSet, system};
 use base::compat::Behaviour;
 use base::marshal;
 use base::marshal::{CqlType, Native, TypeRef};
@@ -59,11 +59,7 @@ pub(super) struct Execution<'a> {
 
 impl SelectPlan {
     /// Checks a SELECT against the current schema.
-    pub(crate) fn new(
-        state: &QueryState<'_>,
-        select: &Select,
-        markers: &mut Markers,
-    ) -> Result<SelectPlan, CqlError> {
+    pub(crate) fn new(state: &QueryState<'_>, select: &Select, markers: &mut Markers) -> Result<SelectPlan> {
         let target = target(state, select)?;
         let catalog = state.database.catalog();
         let made_up = base::schema::KeyspaceDef::new(&target.keyspace);
@@ -143,11 +139,7 @@ impl SelectPlan {
     }
 
     /// Executes the statement.
-    pub(crate) async fn execute(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Outcome, CqlError> {
+    pub(crate) async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome> {
         let mut execution = self.begin(state, options)?;
         if let Some(Start { partitions, index, resume }) = execution.start.take() {
             if self.target.is_system {
@@ -165,7 +157,7 @@ impl SelectPlan {
         &'a self,
         state: &'a QueryState<'a>,
         options: &'a QueryOptions,
-    ) -> Result<Execution<'a>, CqlError> {
+    ) -> Result<Execution<'a>> {
         let release = state.behaviour.release;
         let cf = &self.target.cf;
         self.check(state, options)?;
@@ -218,7 +210,7 @@ impl SelectPlan {
         page_size: Option<usize>,
         partitions: &Partitions,
         limit: usize,
-    ) -> Result<Option<usize>, CqlError> {
+    ) -> Result<Option<usize>> {
         let (Some(size), Partitions::Keys(keys), true) = (page_size, partitions, self.sorts()) else {
             return Ok(page_size);
         };
@@ -232,11 +224,7 @@ impl SelectPlan {
     }
 
     /// Returns which rows of the system tables need to be generated.
-    fn wanted(
-        &self,
-        partitions: &Partitions,
-        bound: BoundValues<'_>,
-    ) -> Result<system::RequestedTables, CqlError> {
+    fn wanted(&self, partitions: &Partitions, bound: BoundValues<'_>) -> Result<system::RequestedTables> {
         let keys = match partitions {
             Partitions::Keys(keys) => Some(keys.clone()),
             Partitions::Range(_) => None,
@@ -250,7 +238,7 @@ impl SelectPlan {
         Ok(system::RequestedTables { keys, first })
     }
 
-    fn check(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<(), CqlError> {
+    fn check(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<()> {
         // Roles, and traces of the requests of other users, need a permission.
         let is_open = ![system::AUTH, system::TRACES].contains(&&*self.target.keyspace);
         if self.target.is_system && is_open {
@@ -296,7 +284,7 @@ impl SelectPlan {
     }
 
     /// Builds the result from the rows that were read.
-    fn end(&self, execution: Execution<'_>) -> Result<Outcome, CqlError> {
+    fn end(&self, execution: Execution<'_>) -> Result<Outcome> {
         let Execution { walk: Walk { source, counter, mut result, .. }, limit, is_paged, .. } = execution;
         let bound = result.bound;
         if self.projection.is_grouped() {
@@ -359,7 +347,7 @@ impl SelectPlan {
         }
     }
 
-    fn limit(&self, bound: BoundValues<'_>, release: Release) -> Result<usize, CqlError> {
+    fn limit(&self, bound: BoundValues<'_>, release: Release) -> Result<usize> {
         let Some(term) = &self.limit else {
             return Ok(Behaviour::of(release).cql.default_limit.unwrap_or(usize::MAX));
         };
@@ -367,7 +355,7 @@ impl SelectPlan {
     }
 
     /// Decodes the position at which the previous page ended, and checks that its names are valid in this table.
-    fn resumed(&self, cf: &CfDef, state: &Bytes, release: Release) -> Result<PagingState, CqlError> {
+    fn resumed(&self, cf: &CfDef, state: &Bytes, release: Release) -> Result<PagingState> {
         let state = PagingState::decode(state)?;
         if let Some(position) = &state.position {
             let outer = marshal::at(&*cf.comparator, release);
@@ -404,7 +392,7 @@ impl SelectPlan {
         rest: &[&Restriction],
         bound: BoundValues<'_>,
         release: Release,
-    ) -> Result<Vec<RowFilter>, CqlError> {
+    ) -> Result<Vec<RowFilter>> {
         let mut tests = Vec::new();
         for (columns, restriction) in self.restricted() {
             let is_open = match columns.first().map(|column| column.kind) {
@@ -435,7 +423,7 @@ impl SelectPlan {
         rest: &[&Restriction],
         bound: BoundValues<'_>,
         release: Release,
-    ) -> Result<Option<ByIndex>, CqlError> {
+    ) -> Result<Option<ByIndex>> {
         if !self.restrictions.uses_index {
             return Ok(None);
         }
@@ -468,7 +456,7 @@ impl SelectPlan {
     }
 }
 
-fn limit_of(term: &TypedTerm, bound: BoundValues<'_>) -> Result<usize, CqlError> {
+fn limit_of(term: &TypedTerm, bound: BoundValues<'_>) -> Result<usize> {
     if term.is_unset(bound.options) {
         return Ok(usize::MAX);
     }
@@ -485,7 +473,7 @@ fn limit_of(term: &TypedTerm, bound: BoundValues<'_>) -> Result<usize, CqlError>
 }
 
 /// Returns the table of a SELECT.
-fn target(state: &QueryState<'_>, select: &Select) -> Result<Target, CqlError> {
+fn target(state: &QueryState<'_>, select: &Select) -> Result<Target> {
     let keyspace = state.keyspace_of(select.table.keyspace.as_deref())?;
     if let Some(cf) = system::definition(state.reported, keyspace, &select.table.name) {
         let (keyspace, name) = (cf.keyspace.clone(), cf.name.clone());

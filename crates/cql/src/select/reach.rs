@@ -6,7 +6,7 @@ use super::plan::{Execution, SelectPlan, Start};
 use super::restrictions::{Restriction, RestrictionKind};
 use super::walk::CELLS_PER_PAGE;
 use crate::comma_list::comma_list;
-use crate::{CqlError, QueryOptions, QueryState};
+use crate::{QueryOptions, QueryState, Result};
 use base::schema::{ColumnKind, TableColumn, name_text};
 
 /// The most that a SELECT reads, as far as its text and the table say; `None`: no limit.
@@ -24,11 +24,7 @@ pub struct Reach {
 
 impl SelectPlan {
     /// Returns how much the statement reads; `None` for a system table, whose rows are not stored.
-    pub(crate) fn reach(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Option<Reach>, CqlError> {
+    pub(crate) fn reach(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Option<Reach>> {
         if self.target.is_system {
             return Ok(None);
         }

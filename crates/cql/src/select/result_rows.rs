@@ -7,7 +7,7 @@ use super::operands::BoundValues;
 use super::restrictions::Clustering;
 use super::rows::TableRow;
 use super::selection::Projection;
-use crate::CqlError;
+use crate::Result;
 use crate::error::invalid;
 use base::util::limits::{REQUEST_CHUNK_BYTES, RESULT_BYTES_MAX};
 use base::util::meter;
@@ -55,7 +55,7 @@ impl<'a> ResultRows<'a> {
     }
 
     /// Adds a row, and charges its memory to the request.
-    pub(super) fn add(&mut self, row: &TableRow) -> Result<(), CqlError> {
+    pub(super) fn add(&mut self, row: &TableRow) -> Result<()> {
         if self.projection.is_grouped() {
             let before = self.groups.memory;
             self.groups.add(row, self.projection, self.bound, self.now_s)?;
@@ -82,7 +82,7 @@ impl<'a> ResultRows<'a> {
         Ok(())
     }
 
-    fn charge(&mut self, bytes: usize) -> Result<(), CqlError> {
+    fn charge(&mut self, bytes: usize) -> Result<()> {
         self.memory += bytes;
         Ok(meter::charge(bytes)?)
     }

@@ -12,7 +12,7 @@ use crate::error::invalid;
 use crate::json::{column_key, to_json};
 use crate::limits::{SELECTED_COLUMNS_MAX, TABLE_TYPES_TEXT_BYTES_MAX};
 use crate::values::{Aggregate, AggregateTally, Function, ResolvedFunction, find_function};
-use crate::{ColumnSpec, CqlError, QueryState, Table, TypesOf};
+use crate::{ColumnSpec, QueryState, Result, Table, TypesOf};
 use base::compat::Behaviour;
 use base::marshal::{
     CollectionForm, CqlType, Native, list_to_bytes, map_to_bytes, tuple_from_bytes, whole_from_fields,
@@ -76,7 +76,7 @@ impl Projection {
         target: &Target,
         cells: &CellColumns,
         select: &Select,
-    ) -> Result<Projection, CqlError> {
+    ) -> Result<Projection> {
         let projection = Projection::of_selection(state, target, cells, select)?;
         let projection = Projection { group_by: group_by(target, cells, select)?, ..projection };
         Ok(if select.is_json { projection.into_json(target) } else { projection })
@@ -87,7 +87,7 @@ impl Projection {
         target: &Target,
         cells: &CellColumns,
         select: &Select,
-    ) -> Result<Projection, CqlError> {
+    ) -> Result<Projection> {
         let release = state.behaviour.release;
         let simple = |specs, picks, is_count| Projection {
             specs,
@@ -189,12 +189,12 @@ impl Projection {
         row: &TableRow,
         bound: BoundValues<'_>,
         now_s: i32,
-    ) -> Result<Vec<Option<Bytes>>, CqlError> {
+    ) -> Result<Vec<Option<Bytes>>> {
         self.seen(row, ValueContext { bound, now_s, release: self.release, aggregated: &[] })
     }
 
-    fn seen(&self, row: &TableRow, sight: ValueContext<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
-        let values = self.picks.iter().map(|pick| pick.value(row, sight)).collect::<Result<_, CqlError>>()?;
+    fn seen(&self, row: &TableRow, sight: ValueContext<'_>) -> Result<Vec<Option<Bytes>>> {
+        let values = self.picks.iter().map(|pick| pick.value(row, sight)).collect::<Result<_>>()?;
         Ok(self.result_values(values, sight.bound))
     }
 
@@ -221,7 +221,7 @@ impl Projection {
         row: &TableRow,
         bound: BoundValues<'_>,
         now_s: i32,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         let sight = ValueContext { bound, now_s, release: self.release, aggregated: &[] };
         let types = TypesOf { types: bound.database.types(), release: self.release };
         for (AggregateColumn { aggregate, argument }, tally) in self.aggregates.iter().zip(tallies) {
@@ -241,15 +241,15 @@ impl Projection {
         tallies: Vec<AggregateTally>,
         bound: BoundValues<'_>,
         now_s: i32,
-    ) -> Result<Vec<Option<Bytes>>, CqlError> {
+    ) -> Result<Vec<Option<Bytes>>> {
         let results = self.aggregates.iter().zip(tallies).map(|(of, tally)| of.aggregate.result(tally));
-        let aggregated = results.collect::<Result<Vec<_>, CqlError>>()?;
+        let aggregated = results.collect::<Result<Vec<_>>>()?;
         self.seen(first, ValueContext { bound, now_s, release: self.release, aggregated: &aggregated })
     }
 }
 
 /// Checks that a result does not have too many columns.
-fn check_count(columns: usize) -> Result<(), CqlError> {
+fn check_count(columns: usize) -> Result<()> {
     if columns > SELECTED_COLUMNS_MAX {
         return invalid(format!(
             "The statement selects {columns} columns, and at most {SELECTED_COLUMNS_MAX} are allowed: select each column \
@@ -260,7 +260,7 @@ fn check_count(columns: usize) -> Result<(), CqlError> {
 }
 
 /// Checks the total size of the column types of a result.
-fn check_types(bytes: usize) -> Result<(), CqlError> {
+fn check_types(bytes: usize) -> Result<()> {
     if bytes > TABLE_TYPES_TEXT_BYTES_MAX {
         return invalid(format!(
             "The class names of the selected columns' types have more than {TABLE_TYPES_TEXT_BYTES_MAX} bytes together: \
@@ -286,11 +286,7 @@ fn types_of<'s>(state: &'s QueryState<'_>) -> TypesOf<'s> {
 
 /// Returns the places of the GROUP BY columns. They must be in the order of the primary key; columns that are
 /// restricted by `=` may be left out.
-fn group_by(
-    target: &Target,
-    cells: &CellColumns,
-    select: &Select,
-) -> Result<Option<Vec<ValuePlace>>, CqlError> {
+fn group_by(target: &Target, cells: &CellColumns, select: &Select) -> Result<Option<Vec<ValuePlace>>> {
     if select.group_by.is_empty() {
         return Ok(None);
     }
@@ -334,7 +330,7 @@ fn group_by(
 }
 
 impl<'a> ProjectionBuilder<'a> {
-    fn column(&mut self, name: &str) -> Result<&'a TableColumn, CqlError> {
+    fn column(&mut self, name: &str) -> Result<&'a TableColumn> {
         match self.target.def.column(name) {
             Some(column) => {
                 if !self.requested.contains(&column.name) {
@@ -347,7 +343,7 @@ impl<'a> ProjectionBuilder<'a> {
     }
 
     /// Analyzes a selector. Returns it with its type and the name of its result column.
-    fn pick(&mut self, selector: &Selector) -> Result<(ProjectedColumn, CqlType, String), CqlError> {
+    fn pick(&mut self, selector: &Selector) -> Result<(ProjectedColumn, CqlType, String)> {
         match selector {
             Selector::Column(name) => {
                 let column = self.column(name)?;
@@ -399,11 +395,7 @@ impl<'a> ProjectionBuilder<'a> {
         }
     }
 
-    fn pick_cast(
-        &mut self,
-        of: &Selector,
-        cql_type: &str,
-    ) -> Result<(ProjectedColumn, CqlType, String), CqlError> {
+    fn pick_cast(&mut self, of: &Selector, cql_type: &str) -> Result<(ProjectedColumn, CqlType, String)> {
         let (pick, given, name) = self.pick(of)?;
         let Some(to) = Native::named(cql_type) else {
             return invalid(format!("{given} cannot be cast to {cql_type}"));
@@ -417,11 +409,10 @@ impl<'a> ProjectionBuilder<'a> {
         &mut self,
         name: &str,
         arguments: &[Selector],
-    ) -> Result<(ProjectedColumn, CqlType, String), CqlError> {
+    ) -> Result<(ProjectedColumn, CqlType, String)> {
         self.check_depth()?;
         self.is_inside = true;
-        let projection: Result<Vec<_>, CqlError> =
-            arguments.iter().map(|argument| self.pick(argument)).collect();
+        let projection: Result<Vec<_>> = arguments.iter().map(|argument| self.pick(argument)).collect();
         self.is_inside = false;
         let (mut picks, mut types, mut names) = (Vec::new(), Vec::new(), Vec::new());
         for (pick, cql_type, name) in projection? {
@@ -440,7 +431,7 @@ impl<'a> ProjectionBuilder<'a> {
         &mut self,
         name: &str,
         arguments: &[Selector],
-    ) -> Result<(ProjectedColumn, CqlType, String), CqlError> {
+    ) -> Result<(ProjectedColumn, CqlType, String)> {
         let mut picks = Vec::new();
         let mut shown = Vec::new();
         for argument in arguments {
@@ -465,7 +456,7 @@ impl<'a> ProjectionBuilder<'a> {
     }
 
     /// Checks that an aggregate is not inside another one.
-    fn check_depth(&self) -> Result<(), CqlError> {
+    fn check_depth(&self) -> Result<()> {
         if self.is_inside {
             return invalid("aggregate functions cannot be used as arguments of aggregate functions");
         }
@@ -473,7 +464,7 @@ impl<'a> ProjectionBuilder<'a> {
     }
 
     /// Returns the place of a column whose cell has a timestamp.
-    fn cell(&mut self, name: &str, function: &str) -> Result<ValuePlace, CqlError> {
+    fn cell(&mut self, name: &str, function: &str) -> Result<ValuePlace> {
         let column = self.column(name)?;
         match column.kind {
             ColumnKind::PartitionKey | ColumnKind::Clustering => {
@@ -493,7 +484,7 @@ impl<'a> ProjectionBuilder<'a> {
 }
 
 impl ProjectedColumn {
-    fn value(&self, row: &TableRow, sight: ValueContext<'_>) -> Result<Option<Bytes>, CqlError> {
+    fn value(&self, row: &TableRow, sight: ValueContext<'_>) -> Result<Option<Bytes>> {
         let cell = |place: ValuePlace| match row.held(place) {
             Some(ColumnCells::One(cell)) => Some(cell),
             _ => None,
@@ -511,8 +502,7 @@ impl ProjectedColumn {
                 left.map(|seconds| Bytes::copy_from_slice(&seconds.to_be_bytes()))
             }
             ProjectedColumn::Call(function, arguments) => {
-                let values: Result<Vec<_>, CqlError> =
-                    arguments.iter().map(|pick| pick.value(row, sight)).collect();
+                let values: Result<Vec<_>> = arguments.iter().map(|pick| pick.value(row, sight)).collect();
                 function.call(&values?, sight.bound.database, sight.release)?
             }
             ProjectedColumn::Aggregate(at) => sight.aggregated.get(*at).cloned().flatten(),

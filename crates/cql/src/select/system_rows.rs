@@ -9,7 +9,7 @@ use super::paging::{CellPosition, PagingState};
 use super::rows::{ColumnCells, TableRow};
 use super::walk::Walk;
 use crate::system::{RequestedTables, SystemRow};
-use crate::{CqlError, system};
+use crate::{Result, system};
 use base::marshal::components;
 use base::model::Cell;
 use base::schema::row_key;
@@ -21,7 +21,7 @@ impl Walk<'_> {
         wanted: &RequestedTables,
         partitions: Partitions,
         resume: Option<PagingState>,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         let ring = self.source.state.database.ring_order();
         let mut rows = system::rows(self.source.state, &self.source.cf, wanted);
         if self.slices.is_reversed {

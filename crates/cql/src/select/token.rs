@@ -1,11 +1,11 @@
 //! Tokens as CQL values: the result of `token()` and the values that it is compared with.
 
-use crate::CqlError;
 use crate::error::invalid;
+use crate::{CqlError, Result};
 use base::partitioner::{Partitioner, TokenForm};
 
 /// Returns a token in its stored form for its CQL value.
-pub(super) fn token_of_value(partitioner: &dyn Partitioner, value: &[u8]) -> Result<Vec<u8>, CqlError> {
+pub(super) fn token_of_value(partitioner: &dyn Partitioner, value: &[u8]) -> Result<Vec<u8>> {
     if !matches!(partitioner.token_form(), TokenForm::Fixed(_)) {
         let mut token = Vec::new();
         partitioner.token(value, &mut token);

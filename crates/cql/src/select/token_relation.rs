@@ -5,7 +5,7 @@ use super::merging::misfit_of_ends;
 use super::messages::{NOT_ON_TOKEN, TOKEN_OF_SOME};
 use super::operands::Operand;
 use super::restrictions::{Restriction, RestrictionKind};
-use crate::CqlError;
+use crate::Result;
 use crate::error::invalid;
 use crate::values::{Markers, TypedTerm, token_type};
 use base::compat::texts;
@@ -21,7 +21,7 @@ impl Analysis<'_> {
         operator: Operator,
         value: &Term,
         markers: &mut Markers,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         if self.rules().splits_token_relations {
             return names.iter().try_for_each(|name| self.token_of_column(name, operator, value, markers));
         }
@@ -64,7 +64,7 @@ impl Analysis<'_> {
         operator: Operator,
         value: &Term,
         markers: &mut Markers,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         let relation = Relation::Token { columns: vec![name.to_owned()], operator, value: value.clone() };
         let column = self.entity(name, &relation, None)?;
         check_is_key(&column)?;
@@ -86,14 +86,14 @@ impl Analysis<'_> {
     }
 
     /// Analyzes the value that a token is compared with.
-    fn token_operand(&self, value: &Term, markers: &mut Markers) -> Result<Operand, CqlError> {
+    fn token_operand(&self, value: &Term, markers: &mut Markers) -> Result<Operand> {
         let token = token_type(self.state.database.partitioner().class_name());
         let spec = self.target.spec_of("partition key token", token);
         Ok(Operand::One(TypedTerm::new(value, &spec, &self.scope, markers)?))
     }
 }
 
-fn check_is_key(column: &TableColumn) -> Result<(), CqlError> {
+fn check_is_key(column: &TableColumn) -> Result<()> {
     if column.kind == ColumnKind::PartitionKey {
         return Ok(());
     }
@@ -111,7 +111,7 @@ fn restrict(
     new: Restriction,
     relation: &Relation,
     name: &str,
-) -> Result<(), CqlError> {
+) -> Result<()> {
     if let Some(Restriction { asked: RestrictionKind::Slice(slice), .. }) = place
         && let Some(misfit) = misfit_of_ends(slice, relation, name)
     {

@@ -12,7 +12,7 @@ use super::result_rows::ResultRows;
 use super::row_counter::RowCounter;
 use super::rows::TableRow;
 use super::token::token_before;
-use crate::CqlError;
+use crate::{CqlError, Result};
 use base::model::{Bounds, Predicate, SliceRange};
 use base::partitioner::TokenForm;
 use base::util::meter;
@@ -72,7 +72,7 @@ impl Walk<'_> {
     }
 
     /// Adds a row to the result if it meets the conditions.
-    pub(super) fn answer(&mut self, row: &TableRow, position: Option<CellPosition>) -> Result<(), CqlError> {
+    pub(super) fn answer(&mut self, row: &TableRow, position: Option<CellPosition>) -> Result<()> {
         if self.counter.is_full()
             || !self.tests.iter().all(|test| test.holds(row))
             || self.counter.is_partition_full(&row.key)
@@ -89,7 +89,7 @@ impl Walk<'_> {
         partitions: Partitions,
         index: Option<ByIndex>,
         resume: Option<PagingState>,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         match (partitions, index) {
             (Partitions::Keys(keys), _) => self.keys(keys, resume).await,
             (Partitions::Range(None), _) => Ok(()),
@@ -98,7 +98,7 @@ impl Walk<'_> {
         }
     }
 
-    async fn keys(&mut self, keys: Vec<Bytes>, resume: Option<PagingState>) -> Result<(), CqlError> {
+    async fn keys(&mut self, keys: Vec<Bytes>, resume: Option<PagingState>) -> Result<()> {
         let mut keys = keys.into_iter();
         if let Some(resume) = resume {
             if !keys.any(|key| key == resume.key) {
@@ -124,14 +124,14 @@ impl Walk<'_> {
         Ok(())
     }
 
-    async fn rest_of_partition(&mut self, resume: &PagingState) -> Result<(), CqlError> {
+    async fn rest_of_partition(&mut self, resume: &PagingState) -> Result<()> {
         match &resume.position {
             Some(position) => self.partition(resume.key.clone(), None, Some(position.clone())).await,
             None => Ok(()),
         }
     }
 
-    async fn range(&mut self, range: ScannedRange, resume: Option<PagingState>) -> Result<(), CqlError> {
+    async fn range(&mut self, range: ScannedRange, resume: Option<PagingState>) -> Result<()> {
         let ring = self.source.state.database.ring_order();
         let mut bounds = range.bounds.clone();
         let mut seen: Option<Bytes> = None;
@@ -223,7 +223,7 @@ impl Walk<'_> {
         range: ScannedRange,
         index: ByIndex,
         resume: Option<PagingState>,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         let ring = self.source.state.database.ring_order();
         let mut after = None;
         if let Some(resume) = resume {

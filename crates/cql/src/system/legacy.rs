@@ -7,7 +7,7 @@ use super::row::RowBuilder;
 use super::shown::ShownSettings;
 use super::{RequestedTables, for_each_keyspace, for_each_table};
 use crate::QueryState;
-use crate::column_text::{class_text, component_index, index_of, index_type};
+use crate::column_text::{class_text, component_index, index_of};
 use base::compat::features::ReportedVersion;
 use base::marshal::{CqlType, Native, PACKAGE};
 use base::schema::{CfDef, ColumnKind, IndexDef, IndexKind, Layout, TableColumn, TableDef};
@@ -157,7 +157,7 @@ fn column(cf: &CfDef, def: &TableDef, column: &TableColumn, reported: &ReportedV
         .text("column_name", &*column.name)
         .optional("index_name", index.and_then(|index| index.name.clone()))
         .optional("index_options", index_options(index, def, is_of_cql(cf), reported))
-        .optional("index_type", index.map(|index| index_type(index.kind).to_owned()))
+        .optional("index_type", index.map(|index| index.kind.name().to_owned()))
         .text("type", kind)
         .text("validator", class_text(column));
     if let Some(place) = component_index(cf, def, column) {

@@ -46,10 +46,6 @@ impl RequestedTables {
         wanted.as_ref().is_none_or(|wanted| wanted.iter().any(|value| value == name.as_bytes()))
     }
 
-    fn takes_key(&self, name: &str) -> bool {
-        RequestedTables::takes(&self.keys, name)
-    }
-
     fn takes_first(&self, name: &str) -> bool {
         RequestedTables::takes(&self.first, name)
     }
@@ -129,7 +125,7 @@ fn for_each_keyspace(state: &QueryState<'_>, wanted: &RequestedTables, mut take:
     let are_listed = SCHEMA_LISTS_SYSTEM.has(state.behaviour.release);
     let own = system.iter().filter(|keyspace| are_listed && keyspace.name != VIRTUAL);
     own.chain(catalog.keyspaces.values())
-        .filter(|keyspace| wanted.takes_key(&keyspace.name))
+        .filter(|keyspace| RequestedTables::takes(&wanted.keys, &keyspace.name))
         .for_each(&mut take);
 }
 

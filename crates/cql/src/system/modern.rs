@@ -6,7 +6,7 @@ use super::row::RowBuilder;
 use super::{RequestedTables, for_each_keyspace, for_each_table, keyspaces as system_keyspaces};
 use crate::QueryState;
 use base::marshal::CqlType;
-use base::schema::{CfDef, ColumnKind, IndexKind, Layout, TableColumn, TableDef};
+use base::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
 
 pub(super) fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<RowBuilder> {
     let mut rows = Vec::new();
@@ -166,11 +166,6 @@ pub(super) fn indexes(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<R
         for known in def.columns() {
             let definition = cf.column_metadata.get(&known.cell_name);
             let Some(index) = definition.and_then(|definition| definition.index.as_ref()) else { continue };
-            let kind = match index.kind {
-                IndexKind::Custom => "CUSTOM",
-                IndexKind::Keys => "KEYS",
-                IndexKind::Composites => "COMPOSITES",
-            };
             let mut options = index.options.clone().unwrap_or_default();
             let target = super::element::index_target(known, &mut options);
             options.insert("target".to_owned(), target);
@@ -178,7 +173,7 @@ pub(super) fn indexes(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<R
                 .text("keyspace_name", &*cf.keyspace)
                 .text("table_name", &*cf.name)
                 .text("index_name", index.name.clone().unwrap_or_default())
-                .text("kind", kind)
+                .text("kind", index.kind.name())
                 .map("options", &options);
             rows.push(row);
         }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::number::Number;
 use crate::error::invalid;
-use crate::{CqlError, TypesOf};
+use crate::{CqlError, Result, TypesOf};
 use base::marshal::{CqlType, NATIVES, Native, TypeRef, at};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,11 +50,7 @@ impl Aggregate {
     }
 
     /// Returns the aggregate with a name for arguments of these types.
-    pub(crate) fn named(
-        name: &str,
-        arguments: &[CqlType],
-        types: TypesOf<'_>,
-    ) -> Result<Aggregate, CqlError> {
+    pub(crate) fn named(name: &str, arguments: &[CqlType], types: TypesOf<'_>) -> Result<Aggregate> {
         let name = name.to_ascii_lowercase();
         let found = NAMES.iter().find(|(known, _)| *known == name);
         let Some((_, work)) = found else {
@@ -99,7 +95,7 @@ impl Aggregate {
         tally: &mut AggregateTally,
         value: Option<Bytes>,
         types: TypesOf<'_>,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         let Some(value) = value else { return Ok(()) };
         match self.work {
             Work::Count => tally.count += 1,
@@ -125,7 +121,7 @@ impl Aggregate {
     }
 
     /// Returns the result. `min` and `max` of no values are null.
-    pub(crate) fn result(&self, tally: AggregateTally) -> Result<Option<Bytes>, CqlError> {
+    pub(crate) fn result(&self, tally: AggregateTally) -> Result<Option<Bytes>> {
         let of_number = |number: Number| number.bytes(self.native).ok_or_else(too_long).map(Some);
         let sum = tally.sum.unwrap_or(Number::Integer(0.into()));
         match self.work {

@@ -5,7 +5,7 @@ use super::function::{Function, accepts};
 use super::held_literals::field_parts;
 use super::{TypeScope, constant, term_text};
 use crate::error::invalid;
-use crate::{ColumnSpec, CqlError};
+use crate::{ColumnSpec, Result};
 use base::marshal::CqlType;
 use base::schema::TableDef;
 use cql_syntax::{Term, TypeName};
@@ -89,7 +89,7 @@ pub(super) struct Cast<'a> {
 
 impl Cast<'_> {
     /// Checks that the term can be assigned to the type, and the type to the receiver. The value does not change.
-    pub(super) fn check(&self, receiver: &ColumnSpec, scope: &TypeScope<'_>) -> Result<(), CqlError> {
+    pub(super) fn check(&self, receiver: &ColumnSpec, scope: &TypeScope<'_>) -> Result<()> {
         let cast = scope.resolve(self.cql_type)?;
         if !fits(self.term, &cast, scope, receiver) {
             return invalid(format!(

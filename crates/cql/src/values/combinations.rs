@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::exact_list;
 use super::row_keys::{check_row_key, checked_row_key};
-use crate::CqlError;
+use crate::Result;
 use crate::error::invalid;
 use crate::limits::IN_COMBINATIONS_MAX;
 use base::util::meter;
@@ -16,7 +16,7 @@ const COMPONENT_BYTES: usize = 3;
 ///
 /// # Errors
 /// If there are more than `IN_COMBINATIONS_MAX` combinations.
-pub(crate) fn check_combinations(one: usize, other: usize) -> Result<(), CqlError> {
+pub(crate) fn check_combinations(one: usize, other: usize) -> Result<()> {
     if one.saturating_mul(other) <= IN_COMBINATIONS_MAX {
         return Ok(());
     }
@@ -63,7 +63,7 @@ impl Combinations {
     ///
     /// # Errors
     /// If a key is empty or too long.
-    pub(crate) fn into_row_keys(self) -> Result<Vec<Bytes>, CqlError> {
+    pub(crate) fn into_row_keys(self) -> Result<Vec<Bytes>> {
         if self.width == 1 {
             self.values.chunks(1).try_for_each(check_row_key)?;
             return Ok(self.values);
@@ -78,7 +78,7 @@ impl Combinations {
     ///
     /// # Errors
     /// Fails like [`check_combinations`], and if the request may not hold that memory.
-    pub(crate) fn with(self, width: usize, values: Vec<Bytes>) -> Result<Combinations, CqlError> {
+    pub(crate) fn with(self, width: usize, values: Vec<Bytes>) -> Result<Combinations> {
         let further = Combinations { width, values };
         check_combinations(self.count(), further.count())?;
         if self.width == 0 {

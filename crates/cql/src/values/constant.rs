@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::TypeScope;
 use crate::error::invalid;
-use crate::{ColumnSpec, CqlError};
+use crate::{ColumnSpec, CqlError, Result};
 use base::compat::{Behaviour, texts};
 use base::marshal::{AbstractType, BytesType, CqlType, Native, at, is_date_of};
 use cql_syntax::ConstantKind;
@@ -52,32 +52,19 @@ pub(super) fn fits(kind: ConstantKind, cql_type: &CqlType, scope: &TypeScope<'_>
     }
 }
 
-/// Returns the name of a kind in messages.
-fn kind_name(kind: ConstantKind) -> &'static str {
-    match kind {
-        ConstantKind::String => "STRING",
-        ConstantKind::Integer => "INTEGER",
-        ConstantKind::Uuid => "UUID",
-        ConstantKind::Float => "FLOAT",
-        ConstantKind::Boolean => "BOOLEAN",
-        ConstantKind::Hex => "HEX",
-        ConstantKind::Duration => "DURATION",
-    }
-}
-
 /// Returns the bytes of a constant, or `None` for the timestamp `'now'`, which differs at each execution.
 pub(super) fn bytes_of(
     kind: ConstantKind,
     text: &str,
     receiver: &ColumnSpec,
     scope: &TypeScope<'_>,
-) -> Result<Option<Bytes>, CqlError> {
+) -> Result<Option<Bytes>> {
     let cql_type = &receiver.cql_type;
     if !fits(kind, cql_type, scope) {
         let column = receiver.name.to_string();
         return invalid(texts::wrong_constant(
             scope.release,
-            kind_name(kind),
+            kind.into(),
             text,
             &column,
             &cql_type.to_string(),

@@ -7,7 +7,7 @@ use super::function_table::{EvaluatedCall, FUNCTIONS, FunctionRow, Run, as_blob,
 use crate::comma_list::comma_list;
 use crate::error::invalid;
 use crate::json::from_json;
-use crate::{CqlError, Table, TypesOf};
+use crate::{CqlError, Result, Table, TypesOf};
 use base::compat::features::is_function_of_2_2;
 use base::compat::features::releases::NEWEST;
 use base::marshal::{AbstractType, BytesType, CqlType, Native, TypeRef, Types, at};
@@ -105,7 +105,7 @@ impl Function {
     }
 
     /// Returns the function for `CAST(value AS type)`.
-    pub(crate) fn cast(of: &CqlType, to: &CqlType) -> Result<Function, CqlError> {
+    pub(crate) fn cast(of: &CqlType, to: &CqlType) -> Result<Function> {
         match (of, to) {
             (CqlType::Native(from), CqlType::Native(into)) if cast::is_possible(*from, *into) => {
                 let name = format!("castas{into:?}").to_ascii_lowercase();
@@ -132,7 +132,7 @@ impl Function {
     }
 
     /// Checks the number of arguments.
-    pub(super) fn check_count(&self, given: usize) -> Result<(), CqlError> {
+    pub(super) fn check_count(&self, given: usize) -> Result<()> {
         if given == self.arguments.len() {
             return Ok(());
         }
@@ -169,7 +169,7 @@ pub(super) fn chosen(
     functions: Vec<Function>,
     count: usize,
     fit: impl Fn(usize, &CqlType) -> (bool, bool),
-) -> Result<Option<Function>, CqlError> {
+) -> Result<Option<Function>> {
     let all = |function: &Function, is_exact: bool| {
         function.arguments.iter().enumerate().all(|(at, of)| {
             let (exact, possible) = fit(at, of);
@@ -220,7 +220,7 @@ pub(crate) fn find_function(
     arguments: &[(String, CqlType)],
     table: Option<&Table>,
     database: &Database,
-) -> Result<ResolvedFunction, CqlError> {
+) -> Result<ResolvedFunction> {
     match name.to_ascii_lowercase().as_str() {
         "tojson" if arguments.len() == 1 => {
             let of = arguments.first().map(|(_, of)| of.clone());
@@ -277,7 +277,7 @@ impl ResolvedFunction {
     }
 
     /// Converts bytes between a blob and another type; `None` if the function is not such a conversion.
-    pub(super) fn convert(&self, value: &Bytes) -> Result<Option<Bytes>, CqlError> {
+    pub(super) fn convert(&self, value: &Bytes) -> Result<Option<Bytes>> {
         match conversion(&self.function.name) {
             Some((_, Native::Blob, _)) => Ok(Some(value.clone())),
             Some(_) => self.checked(value.clone()).map(Some),
@@ -286,7 +286,7 @@ impl ResolvedFunction {
     }
 
     /// Returns bytes that are a value of the return type; others are refused.
-    fn checked(&self, value: Bytes) -> Result<Bytes, CqlError> {
+    fn checked(&self, value: Bytes) -> Result<Bytes> {
         if at(&*self.class, NEWEST).validate(&value).is_err() {
             return invalid(format!(
                 "In call to function {}, value 0x{} is not a valid binary representation for type {}",
@@ -304,14 +304,14 @@ impl ResolvedFunction {
         args: &[Option<Bytes>],
         database: &Database,
         release: Release,
-    ) -> Result<Option<Bytes>, CqlError> {
+    ) -> Result<Option<Bytes>> {
         let types = TypesOf { types: database.types(), release };
         (self.function.run)(&EvaluatedCall { function: self, args, database, types })
     }
 }
 
 /// `fromJson`.
-fn from_json_text(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
+fn from_json_text(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>> {
     let Some(json) = call.value() else { return Ok(None) };
     let text = String::from_utf8_lossy(json);
     let json: &serde_json::value::RawValue = serde_json::from_str(&text)
@@ -320,7 +320,7 @@ fn from_json_text(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
 }
 
 /// `token`; null if a part of the key is null.
-fn token(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
+fn token(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>> {
     let Some(key) = call.args.iter().cloned().collect::<Option<Vec<Bytes>>>() else { return Ok(None) };
     let partitioner = call.database.partitioner();
     let (tokens, returns) = (token_type(partitioner.class_name()), call.function.return_type());
@@ -338,6 +338,6 @@ fn token(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
 }
 
 /// `blobAsInt` and the like: the same bytes, if they are a value of the type.
-fn of_blob(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
+fn of_blob(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>> {
     call.args.first().cloned().flatten().map(|value| call.function.checked(value)).transpose()
 }

@@ -8,12 +8,12 @@ use bytes::Bytes;
 use super::function::ResolvedFunction;
 use super::{cast, moment, time_uuid};
 use crate::json::to_json;
-use crate::{CqlError, TypesOf};
+use crate::{Result, TypesOf};
 use base::marshal::{CqlType, Native};
 use db::Database;
 
 /// Evaluates a call. Most functions return null for a null argument.
-pub(super) type Run = fn(&EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError>;
+pub(super) type Run = fn(&EvaluatedCall<'_>) -> Result<Option<Bytes>>;
 
 /// A function of native types. Rows with the same name take arguments of different types.
 pub(super) struct FunctionRow {
@@ -90,12 +90,12 @@ fn of_uuid(uuid: [u8; 16]) -> Bytes {
     Bytes::copy_from_slice(&uuid)
 }
 
-fn now(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
+fn now(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>> {
     Ok(Some(of_uuid(time_uuid::append_uuid(call.database))))
 }
 
 /// Converts between two types of points in time.
-fn in_time(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
+fn in_time(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>> {
     let converted = || {
         let (from, to) = call.natives()?;
         moment::of_ms(moment::ms_of(from, call.value()?)?, to)
@@ -104,7 +104,7 @@ fn in_time(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
 }
 
 /// CAST.
-pub(super) fn cast_value(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
+pub(super) fn cast_value(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>> {
     let cast = || {
         let (from, to) = call.natives()?;
         cast::cast(from, to, call.value()?, call.types)
@@ -113,14 +113,14 @@ pub(super) fn cast_value(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlE
 }
 
 /// `toJson`.
-pub(super) fn to_json_text(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
+pub(super) fn to_json_text(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>> {
     let value = call.args.first().and_then(Option::as_ref);
     let of = call.function.arguments().first();
     Ok(of.map(|of| Bytes::from(to_json(of, value, call.types))))
 }
 
 /// `intAsBlob` and the like.
-pub(super) fn as_blob(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>, CqlError> {
+pub(super) fn as_blob(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>> {
     Ok(call.args.first().cloned().flatten())
 }
 

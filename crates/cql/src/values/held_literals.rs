@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::typed_term::{Node, TypedTerm, part_of, refused};
 use super::{Markers, TypeScope, assign};
 use crate::error::invalid;
-use crate::{ColumnSpec, CqlError};
+use crate::{ColumnSpec, Result};
 use base::marshal::{CqlType, push_part, pushed_parts};
 use cql_syntax::Term;
 
@@ -25,7 +25,7 @@ fn held_term(
     part: &ColumnSpec,
     scope: &TypeScope<'_>,
     markers: &mut Markers,
-) -> Result<TypedTerm, CqlError> {
+) -> Result<TypedTerm> {
     if !assign::fits(term, &part.cql_type, scope, part) {
         return invalid(format!(
             "Invalid {literal} literal for {}: {what} {} is not of type {}",
@@ -52,7 +52,7 @@ pub(super) fn list_node(
     receiver: &ColumnSpec,
     scope: &TypeScope<'_>,
     markers: &mut Markers,
-) -> Result<Node, CqlError> {
+) -> Result<Node> {
     let CqlType::List { element, .. } = &receiver.cql_type else {
         return Err(refused("list", receiver, scope));
     };
@@ -68,7 +68,7 @@ fn elements_node(
     element: &CqlType,
     scope: &TypeScope<'_>,
     markers: &mut Markers,
-) -> Result<Node, CqlError> {
+) -> Result<Node> {
     let part = value_of(receiver, element);
     let mut parts = HeldParts::new(elements.len(), elements.len());
     for term in elements {
@@ -118,7 +118,7 @@ pub(super) fn set_node(
     receiver: &ColumnSpec,
     scope: &TypeScope<'_>,
     markers: &mut Markers,
-) -> Result<Node, CqlError> {
+) -> Result<Node> {
     let element = match &receiver.cql_type {
         CqlType::Set { element, .. } => element,
         // `{}` can also be an empty map.
@@ -135,7 +135,7 @@ pub(super) fn map_node(
     receiver: &ColumnSpec,
     scope: &TypeScope<'_>,
     markers: &mut Markers,
-) -> Result<Node, CqlError> {
+) -> Result<Node> {
     let CqlType::Map { key, value, .. } = &receiver.cql_type else {
         return Err(refused("map", receiver, scope));
     };
@@ -173,7 +173,7 @@ pub(super) fn tuple_node(
     receiver: &ColumnSpec,
     scope: &TypeScope<'_>,
     markers: &mut Markers,
-) -> Result<Node, CqlError> {
+) -> Result<Node> {
     // Cassandra fails internally where a tuple is the value of a user type that is not frozen.
     let parts = field_parts(receiver).filter(|_| !receiver.cql_type.is_multi_cell());
     let Some(parts) = parts else { return Err(refused("tuple type", receiver, scope)) };
@@ -196,7 +196,7 @@ pub(super) fn tuple_node(
         }
         TypedTerm::new(term, part, scope, markers)
     });
-    Ok(Node::Fields(fields.collect::<Result<_, CqlError>>()?))
+    Ok(Node::Fields(fields.collect::<Result<_>>()?))
 }
 
 /// Types the fields of a value of a user-defined type.
@@ -205,7 +205,7 @@ pub(super) fn user_node(
     receiver: &ColumnSpec,
     scope: &TypeScope<'_>,
     markers: &mut Markers,
-) -> Result<Node, CqlError> {
+) -> Result<Node> {
     let CqlType::User { user, .. } = &receiver.cql_type else {
         return invalid(format!(
             "Invalid user type literal for {} of type {}",

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::CqlError;
+use crate::Result;
 use crate::error::invalid;
 use base::compat::features::releases::NEWEST;
 use base::compat::texts;
@@ -13,7 +13,7 @@ use db::limits::NAME_BYTES_MAX;
 ///
 /// # Errors
 /// If the key is empty or too long. Its length is checked before it is made.
-pub(crate) fn checked_row_key(values: &[Bytes]) -> Result<Bytes, CqlError> {
+pub(crate) fn checked_row_key(values: &[Bytes]) -> Result<Bytes> {
     check_row_key(values)?;
     Ok(row_key(values))
 }
@@ -22,7 +22,7 @@ pub(crate) fn checked_row_key(values: &[Bytes]) -> Result<Bytes, CqlError> {
 ///
 /// # Errors
 /// If it is empty or too long.
-pub(super) fn check_row_key(values: &[Bytes]) -> Result<(), CqlError> {
+pub(super) fn check_row_key(values: &[Bytes]) -> Result<()> {
     let length = match values {
         [value] => value.len(),
         values => values.iter().map(|value| value.len() + 3).sum(),

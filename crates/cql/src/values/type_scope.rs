@@ -2,7 +2,7 @@
 
 use crate::column_text::column_text;
 use crate::error::invalid;
-use crate::{ColumnSpec, CqlError};
+use crate::{ColumnSpec, CqlError, Result};
 use base::compat::Behaviour;
 use base::compat::features::releases::NEWEST;
 use base::marshal::{CqlType, Native, TypeError, Types};
@@ -56,7 +56,7 @@ impl<'a> TypeScope<'a> {
     }
 
     /// Returns the type with a name.
-    pub fn resolve(&self, name: &TypeName) -> Result<CqlType, CqlError> {
+    pub fn resolve(&self, name: &TypeName) -> Result<CqlType> {
         let found = self.resolve_in(name, false, 0)?;
         match found.size().excess() {
             Some(excess) => invalid(format!("Type {} {excess}", type_text(name))),
@@ -65,7 +65,7 @@ impl<'a> TypeScope<'a> {
     }
 
     /// Resolves a type at a nesting depth. `is_frozen`: it is inside of `frozen<>`, which freezes all nested types too.
-    fn resolve_in(&self, name: &TypeName, is_frozen: bool, depth: usize) -> Result<CqlType, CqlError> {
+    fn resolve_in(&self, name: &TypeName, is_frozen: bool, depth: usize) -> Result<CqlType> {
         if depth > TYPE_NESTING_MAX {
             return invalid("types are nested too deep");
         }
@@ -103,7 +103,7 @@ impl<'a> TypeScope<'a> {
                     }
                     Ok(found)
                 };
-                Ok(CqlType::Tuple(fields.iter().map(field).collect::<Result<_, CqlError>>()?))
+                Ok(CqlType::Tuple(fields.iter().map(field).collect::<Result<_>>()?))
             }
             TypeName::Frozen(inner) => {
                 // Custom classes are accepted, since they may be collections.
@@ -121,13 +121,7 @@ impl<'a> TypeScope<'a> {
     }
 
     /// Resolves the type of a collection's element. Counters are not allowed, and nested collections must be frozen.
-    fn element(
-        &self,
-        of: &TypeName,
-        element: &TypeName,
-        is_frozen: bool,
-        depth: usize,
-    ) -> Result<CqlType, CqlError> {
+    fn element(&self, of: &TypeName, element: &TypeName, is_frozen: bool, depth: usize) -> Result<CqlType> {
         let is_native =
             matches!(element, TypeName::Named { keyspace: None, name } if Native::named(name).is_some());
         let is_whole = matches!(element, TypeName::Frozen(_) | TypeName::Custom(_));
@@ -151,7 +145,7 @@ impl<'a> TypeScope<'a> {
     }
 
     /// Resolves the name of a native or user-defined type.
-    fn named(&self, keyspace: Option<&str>, name: &str, is_frozen: bool) -> Result<CqlType, CqlError> {
+    fn named(&self, keyspace: Option<&str>, name: &str, is_frozen: bool) -> Result<CqlType> {
         let native = if keyspace.is_none() { Native::named(name) } else { None };
         match native {
             Some(native) if !(is_new(native) && self.keyspace.user_types.contains_key(name)) => {
@@ -175,7 +169,7 @@ impl<'a> TypeScope<'a> {
     }
 
     /// Resolves the name of a user-defined type of the keyspace.
-    fn users(&self, name: &str, is_frozen: bool) -> Result<CqlType, CqlError> {
+    fn users(&self, name: &str, is_frozen: bool) -> Result<CqlType> {
         let Some(found) = self.keyspace.user_types.get(name) else {
             return invalid(format!("Unknown type {}.{name}", self.keyspace.name));
         };

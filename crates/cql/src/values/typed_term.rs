@@ -8,7 +8,7 @@ use super::held_literals::{list_node, map_node, set_node, tuple_node, user_node}
 use super::{Markers, TypeScope, Value, constant, exact_list};
 use crate::error::invalid;
 use crate::limits::CQL_ELEMENT_BYTES_MAX;
-use crate::{ColumnSpec, CqlError, QueryOptions};
+use crate::{ColumnSpec, CqlError, QueryOptions, Result};
 use base::compat::features::releases::NEWEST;
 use base::compat::texts;
 use base::marshal::{
@@ -84,7 +84,7 @@ impl TypedTerm {
         receiver: &ColumnSpec,
         scope: &TypeScope<'_>,
         markers: &mut Markers,
-    ) -> Result<TypedTerm, CqlError> {
+    ) -> Result<TypedTerm> {
         let node = match term {
             Term::Constant { kind, text } => match constant::bytes_of(*kind, text, receiver, scope)? {
                 Some(bytes) => return Ok(TypedTerm::constant(bytes)),
@@ -175,7 +175,7 @@ impl TypedTerm {
     /// Returns the bytes of a constant, or of conversions of one between a blob and another type. `None` for other
     /// terms. The old servers evaluate such calls when they prepare a statement, and so refuse invalid bytes there
     /// (`FunctionCall.Raw.prepare`).
-    fn converted(&self) -> Result<Option<Bytes>, CqlError> {
+    fn converted(&self) -> Result<Option<Bytes>> {
         match self.node() {
             Some(node) => node.converted(),
             None => Ok(self.constant_bytes()),
@@ -212,7 +212,7 @@ impl TypedTerm {
     }
 
     /// Returns its value in one execution.
-    pub(crate) fn value(&self, options: &QueryOptions, database: &Database) -> Result<Value, CqlError> {
+    pub(crate) fn value(&self, options: &QueryOptions, database: &Database) -> Result<Value> {
         match &self.0 {
             TermContent::Evaluated(term) => term.value(options, database),
             TermContent::Short { .. } | TermContent::Long(_) => {
@@ -222,11 +222,7 @@ impl TypedTerm {
     }
 
     /// Returns its value as the bytes of one cell; `None` is null or unset. Collections have long lengths.
-    pub(crate) fn bytes(
-        &self,
-        options: &QueryOptions,
-        database: &Database,
-    ) -> Result<Option<Bytes>, CqlError> {
+    pub(crate) fn bytes(&self, options: &QueryOptions, database: &Database) -> Result<Option<Bytes>> {
         Ok(self.value(options, database)?.into_bytes())
     }
 
@@ -236,7 +232,7 @@ impl TypedTerm {
         options: &QueryOptions,
         database: &Database,
         what: impl Fn() -> String,
-    ) -> Result<Option<Bytes>, CqlError> {
+    ) -> Result<Option<Bytes>> {
         match self.value(options, database)? {
             Value::Unset => invalid(format!("Invalid unset value for {}", what())),
             value => Ok(value.into_bytes()),
@@ -262,7 +258,7 @@ impl TypedTerm {
 
 impl Node {
     /// See `TypedTerm::converted`.
-    fn converted(&self) -> Result<Option<Bytes>, CqlError> {
+    fn converted(&self) -> Result<Option<Bytes>> {
         let Node::Call(function, arguments) = self else { return Ok(None) };
         let [argument] = &arguments[..] else { return Ok(None) };
         argument.converted()?.map_or(Ok(None), |bytes| function.convert(&bytes))
@@ -283,7 +279,7 @@ impl EvaluatedTerm {
     }
 
     /// Returns its value in one execution.
-    fn value(&self, options: &QueryOptions, database: &Database) -> Result<Value, CqlError> {
+    fn value(&self, options: &QueryOptions, database: &Database) -> Result<Value> {
         match &self.node {
             Node::Null => Ok(Value::Null),
             Node::Now => {
@@ -313,7 +309,7 @@ impl EvaluatedTerm {
                     .iter()
                     .enumerate()
                     .map(|(at, field)| field.set_bytes(options, database, || self.field_text(at)))
-                    .collect::<Result<Vec<_>, CqlError>>()?;
+                    .collect::<Result<Vec<_>>>()?;
                 Ok(match self.cql_type.is_multi_cell() {
                     true => Value::Fields(fields),
                     false => Value::Single(tuple_to_bytes(&fields)),
@@ -322,7 +318,7 @@ impl EvaluatedTerm {
             Node::Call(function, arguments) => {
                 let text = || format!("argument in call to function {}", function.name());
                 let bytes = |argument: &TypedTerm| argument.set_bytes(options, database, text);
-                let arguments = arguments.iter().map(bytes).collect::<Result<Vec<_>, CqlError>>()?;
+                let arguments = arguments.iter().map(bytes).collect::<Result<Vec<_>>>()?;
                 match function.call(&arguments, database, self.release)? {
                     Some(bytes) if self.cql_type.is_multi_cell() => {
                         self.bound(&bytes, function.class(), CollectionForm::Long)
@@ -346,7 +342,7 @@ impl EvaluatedTerm {
     }
 
     /// Decodes the value of a list, set or map.
-    fn collection(&self, bytes: &Bytes, form: CollectionForm) -> Result<Value, CqlError> {
+    fn collection(&self, bytes: &Bytes, form: CollectionForm) -> Result<Value> {
         match &self.cql_type {
             CqlType::Map { .. } => self.entries(map_from_bytes(bytes, form).ok_or_else(|| not_read("map"))?),
             other => {
@@ -357,7 +353,7 @@ impl EvaluatedTerm {
     }
 
     /// Decodes a value that a client has bound.
-    fn bound(&self, bytes: &Bytes, class: &TypeRef, form: CollectionForm) -> Result<Value, CqlError> {
+    fn bound(&self, bytes: &Bytes, class: &TypeRef, form: CollectionForm) -> Result<Value> {
         match &self.cql_type {
             CqlType::List { .. } | CqlType::Set { .. } | CqlType::Map { .. } => self.collection(bytes, form),
             CqlType::User { is_frozen: false, .. } => {
@@ -371,12 +367,12 @@ impl EvaluatedTerm {
         }
     }
 
-    fn check(&self, class: &TypeRef, bytes: &Bytes) -> Result<(), CqlError> {
+    fn check(&self, class: &TypeRef, bytes: &Bytes) -> Result<()> {
         at(&**class, self.release).validate(bytes).map_err(|error| CqlError::invalid(error.0))
     }
 
     /// Returns a list or set of these elements.
-    fn elements(&self, elements: Vec<Bytes>) -> Result<Value, CqlError> {
+    fn elements(&self, elements: Vec<Bytes>) -> Result<Value> {
         let Some(class) = self.held.first() else { return Ok(Value::Null) };
         let is_set = matches!(self.cql_type, CqlType::Set { .. });
         let name = if is_set { "Set" } else { "List" };
@@ -401,7 +397,7 @@ impl EvaluatedTerm {
     }
 
     /// Returns a map of these entries. If a key occurs more than once, the last entry is used.
-    fn entries(&self, mut entries: Vec<(Bytes, Bytes)>) -> Result<Value, CqlError> {
+    fn entries(&self, mut entries: Vec<(Bytes, Bytes)>) -> Result<Value> {
         let [key_class, value_class] = &self.held[..] else { return Ok(Value::Null) };
         for (key, value) in &entries {
             self.check(key_class, key)?;
@@ -421,7 +417,7 @@ impl EvaluatedTerm {
     }
 
     /// Checks the length of an element. Elements that are stored in cells of their own have a maximum length.
-    fn check_length(&self, bytes: &Bytes, one: &str, many: &str, given: &str) -> Result<(), CqlError> {
+    fn check_length(&self, bytes: &Bytes, one: &str, many: &str, given: &str) -> Result<()> {
         if bytes.len() <= CQL_ELEMENT_BYTES_MAX || !self.cql_type.is_multi_cell() {
             return Ok(());
         }
@@ -437,7 +433,7 @@ fn not_read(what: &str) -> CqlError {
 }
 
 /// Returns the bytes of an element of a collection, which may not be null.
-fn held(bytes: Option<Bytes>) -> Result<Bytes, CqlError> {
+fn held(bytes: Option<Bytes>) -> Result<Bytes> {
     bytes.ok_or_else(|| CqlError::invalid("null is not supported inside collections"))
 }
 
@@ -465,7 +461,7 @@ fn call_node(
     receiver: &ColumnSpec,
     scope: &TypeScope<'_>,
     markers: &mut Markers,
-) -> Result<Node, CqlError> {
+) -> Result<Node> {
     if name.eq_ignore_ascii_case("toJson") {
         return invalid("toJson() may only be used within the selection clause of SELECT statements");
     }
@@ -591,13 +587,13 @@ mod tests {
         TypeScope { keyspace, types, release, is_in_words_of_2_1: false, has_multi_cell_user_types: false }
     }
 
-    fn resolve(cql_type: &TypeName, release: Release) -> Result<CqlType, CqlError> {
+    fn resolve(cql_type: &TypeName, release: Release) -> Result<CqlType> {
         let types = Types::builtin();
         scope(&keyspace(), &types, release).resolve(cql_type)
     }
 
     /// Returns the typed term for a column `v` of the type.
-    fn typed(term: &Term, cql_type: &TypeName, release: Release) -> Result<TypedTerm, CqlError> {
+    fn typed(term: &Term, cql_type: &TypeName, release: Release) -> Result<TypedTerm> {
         let (keyspace, types) = (keyspace(), Types::builtin());
         let scope = scope(&keyspace, &types, release);
         let receiver = ColumnSpec {
@@ -610,11 +606,11 @@ mod tests {
         TypedTerm::new(term, &receiver, &scope, &mut Markers::new(3))
     }
 
-    fn value(term: &Term, cql_type: &TypeName) -> Result<Value, CqlError> {
+    fn value(term: &Term, cql_type: &TypeName) -> Result<Value> {
         typed(term, cql_type, Release::V2_1)?.value(&options(Vec::new()), &database())
     }
 
-    fn bound(bytes: &[u8], cql_type: &TypeName) -> Result<Value, CqlError> {
+    fn bound(bytes: &[u8], cql_type: &TypeName) -> Result<Value> {
         let options = options(vec![Some(Bytes::copy_from_slice(bytes))]);
         typed(&Term::Marker(0), cql_type, Release::V2_1)?.value(&options, &database())
     }

@@ -1,9 +1,10 @@
 //! Descriptions of the cluster and its schema for clients.
 
 use super::system::system_keyspace;
+use crate::error::invalid;
 use crate::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, is_reserved};
 use crate::validate::Validation;
-use crate::{Database, DbFuture, Error, table_cells};
+use crate::{Database, DbFuture, Error, Result, table_cells};
 use base::compat::features::{api_version, cql3_version};
 use base::compat::rules::OwnKeyspace;
 use base::compat::{Behaviour, texts};
@@ -40,7 +41,7 @@ impl Database {
 
 impl Describe<'_> {
     /// Checks whether a client can select a keyspace with set_keyspace.
-    pub fn check_keyspace(&self, keyspace: &[u8]) -> Result<(), Error> {
+    pub fn check_keyspace(&self, keyspace: &[u8]) -> Result<()> {
         self.check_named_keyspace(keyspace).map_err(|_| {
             let name = String::from_utf8_lossy(keyspace);
             Error::unknown(texts::unknown_keyspace_to_use(self.behaviour, &name))
@@ -48,19 +49,19 @@ impl Describe<'_> {
     }
 
     /// Checks whether a keyspace exists, which a statement names.
-    pub fn check_named_keyspace(&self, keyspace: &[u8]) -> Result<(), Error> {
+    pub fn check_named_keyspace(&self, keyspace: &[u8]) -> Result<()> {
         let catalog = self.database.catalog();
         Validation::new(self.database.clock(), &catalog, self.behaviour).keyspace(keyspace)
     }
 
     /// Checks whether a column family exists.
-    pub fn check_family(&self, keyspace: &[u8], family: &[u8]) -> Result<(), Error> {
+    pub fn check_family(&self, keyspace: &[u8], family: &[u8]) -> Result<()> {
         let catalog = self.database.catalog();
         Validation::new(self.database.clock(), &catalog, self.behaviour).defined(keyspace, family)
     }
 
     /// Returns whether a column family has super columns; an error if it does not exist.
-    pub fn is_super(&self, keyspace: &[u8], family: &[u8]) -> Result<bool, Error> {
+    pub fn is_super(&self, keyspace: &[u8], family: &[u8]) -> Result<bool> {
         let catalog = self.database.catalog();
         Ok(Validation::new(self.database.clock(), &catalog, self.behaviour)
             .family(keyspace, family)?
@@ -147,7 +148,7 @@ impl Describe<'_> {
     }
 
     /// Returns the ring of a keyspace; an error if the keyspace does not exist.
-    pub fn describe_ring(&self, keyspace: &[u8]) -> Result<Vec<TokenRange>, Error> {
+    pub fn describe_ring(&self, keyspace: &[u8]) -> Result<Vec<TokenRange>> {
         let name = String::from_utf8_lossy(keyspace);
         if self.database.catalog().keyspace(keyspace).is_none() {
             return Err(Error::unknown(match is_reserved(self.database.store().capabilities(), &name) {
@@ -189,7 +190,7 @@ impl Describe<'_> {
             let (first, last) = (parse(start)?, parse(end)?);
             let keys_per_split = usize::try_from(keys_per_split).unwrap_or(0);
             if keys_per_split == 0 {
-                return Err(Error::invalid("keys_per_split must be positive"));
+                return invalid("keys_per_split must be positive");
             }
             let inner = self.database.store().splits(first.clone(), last.clone(), keys_per_split).await?;
             let all = std::iter::once(&first).chain(&inner).chain(std::iter::once(&last));
@@ -234,27 +235,25 @@ fn own_keyspace(own: &OwnKeyspace) -> KeyspaceDef {
 }
 
 /// Returns the normalized CQL version that a client requests: a version 2, or a version 3 up to the release's own.
-pub fn cql_version(text: &str, release: Release) -> Result<String, Error> {
+pub fn cql_version(text: &str, release: Release) -> Result<String> {
     let Some(asked) = CqlVersion::parse(text) else {
-        return Err(Error::invalid(format!(
-            "Invalid version value: {text} (see http://semver.org/ for details)"
-        )));
+        return invalid(format!("Invalid version value: {text} (see http://semver.org/ for details)"));
     };
     if text == "3.0.0-beta1" && cql3_version(release) != text {
         // The two spaces are in Cassandra's message.
-        return Err(Error::invalid(
+        return invalid(
             "There has been a few syntax breaking changes between 3.0.0-beta1 and 3.0.0 (mainly the syntax for options of \
              CREATE KEYSPACE and CREATE TABLE). 3.0.0-beta1  is not supported; please upgrade to 3.0.0",
-        ));
+        );
     }
     let supported = ["2.0.0", cql3_version(release)];
     if supported.iter().filter_map(|own| CqlVersion::parse(own)).any(|own| own.covers(&asked)) {
         return Ok(text.to_owned());
     }
-    Err(Error::invalid(format!(
+    invalid(format!(
         "Provided version {text} is not supported by this server (supported: {})",
         supported.join(", ")
-    )))
+    ))
 }
 
 /// A semantic version without build metadata.

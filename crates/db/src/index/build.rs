@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 
 use super::indexes::Indexes;
 use super::unfinished::{Build, build_record};
-use crate::{Database, Error};
+use crate::{Database, Result};
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::NEWEST;
@@ -78,7 +78,7 @@ impl Indexes<'_> {
         column: &Bytes,
         index: &CfDef,
         bounds: Bounds,
-    ) -> Result<Option<Bounds>, Error> {
+    ) -> Result<Option<Bounds>> {
         let (store, behaviour) = (self.database.store(), Behaviour::of(NEWEST));
         // A column of a CQL table occurs in many cell names.
         let predicate = match cf.table {
@@ -122,7 +122,7 @@ impl Indexes<'_> {
 
     /// Adds the index entries of the existing rows, until the index is complete or dropped. Returns false if this is no
     /// longer its build.
-    async fn build(&self, cf: &CfDef, column: &Bytes, index: &CfDef, build: &Build) -> Result<bool, Error> {
+    async fn build(&self, cf: &CfDef, column: &Bytes, index: &CfDef, build: &Build) -> Result<bool> {
         let record = build_record(index);
         let mut rest = Some(Bounds::Keys { start: Bytes::new(), end: Bytes::new() });
         while let Some(bounds) = rest.clone() {
@@ -154,7 +154,7 @@ impl Indexes<'_> {
 
     /// Records that an index is complete or dropped, unless this is no longer its build. Without the lock of schema
     /// changes an index that is created again in between would count as complete.
-    async fn end_building(&self, record: &str, build: &Build) -> Result<bool, Error> {
+    async fn end_building(&self, record: &str, build: &Build) -> Result<bool> {
         let _no_change = self.database.changing.lock().await;
         let _step = self.database.index_steps.lock().await;
         let is_current = self.is_current(record, build);

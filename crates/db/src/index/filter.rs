@@ -10,7 +10,7 @@ use crate::args::{IndexExpression, IndexOperator};
 use crate::limits::ROW_WORK;
 use crate::read::DefinedColumns;
 use crate::ring_order::RingRange;
-use crate::{DbFuture, Error, Request};
+use crate::{DbFuture, Request, Result};
 use base::marshal;
 use base::marshal::{AbstractType, PACKAGE};
 use base::model::{
@@ -82,7 +82,7 @@ impl<'a> Filter<'a> {
         column: ColumnDef,
         index: Arc<CfDef>,
         bounds: Bounds,
-    ) -> Result<Vec<Row>, Error> {
+    ) -> Result<Vec<Row>> {
         let key = index_key(&column, &expression.value);
         let ring = self.request.database.ring_order();
         for range in ring.ranges(&bounds, self.request.behaviour.release) {
@@ -120,7 +120,7 @@ impl<'a> Filter<'a> {
         expression: &IndexExpression,
         index: &Arc<CfDef>,
         range: &RingRange,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         let index_reads = self.request.index_reads();
         let mut stale = Vec::new();
         let mut is_over = false;
@@ -173,7 +173,7 @@ impl<'a> Filter<'a> {
         mut self,
         expression: &IndexExpression,
         mut bounds: Bounds,
-    ) -> Result<Vec<Row>, Error> {
+    ) -> Result<Vec<Row>> {
         let Some(indexes) = self.request.store().capabilities().indexes else { return Ok(self.found) };
         let ring = self.request.database.ring_order();
         while self.found.len() < self.max_rows {
@@ -202,13 +202,13 @@ impl<'a> Filter<'a> {
         Ok(self.found)
     }
 
-    async fn those_that_meet_all(&self, keys: Vec<Bytes>) -> Result<Vec<Bytes>, Error> {
+    async fn those_that_meet_all(&self, keys: Vec<Bytes>) -> Result<Vec<Bytes>> {
         let rows = self.request.reads().rows(keys, self.conditions()).all().await?;
         let meet_all = rows.into_iter().filter(|(_, columns)| self.all_hold(columns));
         Ok(meet_all.map(|(key, _)| key).collect())
     }
 
-    async fn by_scan(mut self, bounds: Bounds) -> Result<Vec<Row>, Error> {
+    async fn by_scan(mut self, bounds: Bounds) -> Result<Vec<Row>> {
         if !self.sees_its_columns() {
             return Ok(self.found);
         }
@@ -244,7 +244,7 @@ impl<'a> Filter<'a> {
     }
 
     /// Reads the requested columns of rows that meet all conditions, up to the number of rows still wanted.
-    async fn take_rows(&mut self, mut keys: Vec<Bytes>) -> Result<(), Error> {
+    async fn take_rows(&mut self, mut keys: Vec<Bytes>) -> Result<()> {
         keys.truncate(self.max_rows - self.found.len());
         let is_reversed = matches!(&self.read.predicate, Predicate::Range(range) if range.reversed);
         for (key, mut columns) in self.request.reads().rows(keys, self.read.clone()).all().await? {

@@ -4,8 +4,9 @@ use bytes::Bytes;
 
 use super::filter::Filter;
 use crate::args::{ColumnParent, IndexClause, IndexExpression, SlicePredicate};
+use crate::error::invalid;
 use crate::read::DefinedColumns;
-use crate::{DbFuture, Error, Request};
+use crate::{DbFuture, Request, Result};
 use base::model::{Bounds, ReadCommand, Row, RowColumns};
 use store::StoreError;
 
@@ -43,7 +44,7 @@ impl<'a> IndexReads<'a> {
                 Ok(count) => count,
                 Err(_) if self.request.behaviour.reads.index_count_may_be_negative => 0,
                 // Cassandra fails with an internal error, whatever it finds.
-                Err(_) => return Err(Error::invalid("the count of an index clause must not be negative")),
+                Err(_) => return invalid("the count of an index clause must not be negative"),
             };
             let read = self.request.command(cf, parent.super_column.clone(), predicate);
             self.rows_that_meet(&clause.expressions, bounds, max_rows, read).await
@@ -57,7 +58,7 @@ impl<'a> IndexReads<'a> {
         bounds: Bounds,
         max_rows: usize,
         mut read: ReadCommand,
-    ) -> Result<Vec<Row>, Error> {
+    ) -> Result<Vec<Row>> {
         let merge = DefinedColumns::of(&mut read);
         let filter = Filter { request: self.request, expressions, max_rows, read, merge, found: Vec::new() };
         filter.rows(bounds).await

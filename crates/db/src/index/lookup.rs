@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::index_reads::IndexReads;
 use super::indexes::index_key;
-use crate::Error;
+use crate::Result;
 use base::model::{Bounds, Predicate, RowColumns, SliceRange};
 use base::schema::CfDef;
 use store::IndexLookup;
@@ -21,7 +21,7 @@ impl IndexReads<'_> {
         value: &[u8],
         after: Option<&Bytes>,
         count: usize,
-    ) -> Result<Vec<Bytes>, Error> {
+    ) -> Result<Vec<Bytes>> {
         let ring = self.request.database.ring_order();
         if let Some(indexes) = self.request.store().capabilities().indexes {
             let all = Bounds::Keys { start: Bytes::new(), end: Bytes::new() };

@@ -8,7 +8,7 @@ use super::index_reads::IndexReads;
 use super::indexes::index_key;
 use super::table_index;
 use crate::ring_order::RingOrder;
-use crate::{Error, Request};
+use crate::{Request, Result};
 use base::compat::features::ConsistencyLevel;
 use base::model::{Cell, Change, Mutation, Predicate, RowColumns, SliceRange};
 use base::schema::CfDef;
@@ -46,7 +46,7 @@ impl IndexReads<'_> {
         column: &Bytes,
         value: &[u8],
         row: &Bytes,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let Some((definition, index)) = cf.column_metadata.get(column).zip(cf.index_families.get(column))
         else {
             return Ok(());

@@ -8,7 +8,7 @@ use md5::{Digest, Md5};
 use super::access_file::AccessFile;
 use super::properties;
 use super::user::{RightsSource, User};
-use crate::Error;
+use crate::{Error, Result};
 
 use base::compat::features::releases::LOGIN_TO_KEYSPACE;
 use base::compat::texts;
@@ -76,13 +76,13 @@ impl Authenticator {
 
 impl SimpleAuthenticator {
     /// Checks a login to a keyspace (0.6).
-    pub(super) fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
+    pub(super) fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<()> {
         let user = self.authenticate(credentials, LOGIN_TO_KEYSPACE)?;
         self.authorize(&user, keyspace)
     }
 
     /// Checks a login and returns its user (0.7 and later).
-    pub(super) fn user(&self, credentials: &[Credential], release: Release) -> Result<User, Error> {
+    pub(super) fn user(&self, credentials: &[Credential], release: Release) -> Result<User> {
         let name = self.authenticate(credentials, release)?;
         let standing = match self.access()? {
             Some(access) => RightsSource::File(access.rights_of(&name)),
@@ -92,7 +92,7 @@ impl SimpleAuthenticator {
     }
 
     /// Checks name and password and returns the name. From 1.2 on the messages come from PasswordAuthenticator.
-    fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<String, Error> {
+    fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<String> {
         let user = required(credentials, "username", release)?;
         let password = required(credentials, "password", release)?;
         let users = properties::read(&self.passwd_file)
@@ -108,7 +108,7 @@ impl SimpleAuthenticator {
         Ok(user)
     }
 
-    fn authorize(&self, user: &str, keyspace: &[u8]) -> Result<(), Error> {
+    fn authorize(&self, user: &str, keyspace: &[u8]) -> Result<()> {
         let keyspace = String::from_utf8_lossy(keyspace);
         if self.access()?.is_none_or(|access| access.opens(&keyspace, user)) {
             return Ok(());
@@ -118,7 +118,7 @@ impl SimpleAuthenticator {
     }
 
     /// Reads the access file.
-    fn access(&self) -> Result<Option<AccessFile>, Error> {
+    fn access(&self) -> Result<Option<AccessFile>> {
         let read =
             |path: &PathBuf| AccessFile::read(path).map_err(|error| unreadable("access", path, &error));
         self.access_file.as_ref().map(read).transpose()
@@ -135,7 +135,7 @@ impl SimpleAuthenticator {
     }
 }
 
-fn required(credentials: &[Credential], name: &str, release: Release) -> Result<String, Error> {
+fn required(credentials: &[Credential], name: &str, release: Release) -> Result<String> {
     let found = credentials.iter().find(|(key, _)| *key == *name.as_bytes());
     found
         .map(|(_, value)| String::from_utf8_lossy(value).into_owned())

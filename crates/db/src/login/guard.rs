@@ -19,11 +19,11 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::Error;
 use crate::limits::{
     LOGIN_ADDRESSES_MAX, LOGIN_FAILURES_KEPT, LOGIN_FAILURES_MAX, LOGIN_NAMES_MAX, LOGIN_REFUSED_MAX,
     LOGIN_REFUSED_MIN,
 };
+use crate::{Error, Result};
 
 /// Counts failed logins, and refuses logins after too many.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl LoginGuard {
     }
 
     /// Begins a login. Waits while as many logins of the same user from the same address are in progress as may fail.
-    pub(super) async fn begin(&self, address: IpAddr, name: &[u8]) -> Result<Attempt, Error> {
+    pub(super) async fn begin(&self, address: IpAddr, name: &[u8]) -> Result<Attempt> {
         let (key, under_way) = self.enter(address, name, Instant::now());
         self.check(key, Instant::now())?;
         let permit = under_way.acquire_owned().await.ok();
@@ -122,7 +122,7 @@ impl LoginGuard {
         (key, count.under_way.clone())
     }
 
-    fn check(&self, key: LoginKey, now: Instant) -> Result<(), Error> {
+    fn check(&self, key: LoginKey, now: Instant) -> Result<()> {
         let addresses = self.addresses.lock();
         let count = addresses.get(&key.address).and_then(|address| address.names.get(&key.name));
         let left = count.and_then(|count| count.refused_until?.checked_duration_since(now));

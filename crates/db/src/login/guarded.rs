@@ -4,7 +4,7 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::time::Instant;
 
-use crate::{Credential, Error, Logins};
+use crate::{Credential, Error, Logins, Result};
 
 impl Logins<'_> {
     /// Runs a login from an address, unless too many have failed there. Nothing is counted without an address, as in
@@ -16,8 +16,8 @@ impl Logins<'_> {
         &self,
         address: Option<IpAddr>,
         credentials: &[Credential],
-        login: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, Error> {
+        login: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
         let outcome = self.attempt(address, credentials, login).await;
         if self.are_required() {
             let metrics = self.database.metrics();
@@ -34,8 +34,8 @@ impl Logins<'_> {
         &self,
         address: Option<IpAddr>,
         credentials: &[Credential],
-        login: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, Error> {
+        login: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
         let guard = &self.database.login_guard;
         let is_counted = self.are_required() && guard.failures_max > 0;
         let Some(address) = address.filter(|_| is_counted) else { return login.await };

@@ -8,7 +8,7 @@ use super::authenticate::{Authenticator, Credential};
 use super::roles::{Permission, Resource, RoleKeeper, Roles};
 use super::user::{RightsSource, User};
 use crate::schema::{Attempts, disagreement};
-use crate::{Database, DbFuture, Error};
+use crate::{Database, DbFuture, Error, Result};
 use base::compat::features::releases::LOGIN_TO_KEYSPACE;
 use base::compat::texts;
 use base::util::Release;
@@ -93,7 +93,7 @@ impl<'a> Logins<'a> {
         })
     }
 
-    async fn role_user(&self, credentials: &[Credential], release: Release) -> Result<User, Error> {
+    async fn role_user(&self, credentials: &[Credential], release: Release) -> Result<User> {
         let before = self.database.roles.now();
         let mut outcome = self.database.roles.authenticate(credentials, release).await;
         if outcome.is_err() {
@@ -111,7 +111,7 @@ impl<'a> Logins<'a> {
 
     /// Loads the stored roles, and creates the first one if users are kept in the store. Roles are loaded in any case,
     /// so that a drop while no login is required also removes the grants on what is dropped.
-    pub(crate) async fn load_roles(&self, records: &[(String, Bytes)]) -> Result<(), Error> {
+    pub(crate) async fn load_roles(&self, records: &[(String, Bytes)]) -> Result<()> {
         if self.database.stored_schema().is_shared() {
             self.database.roles.load_readable(records);
         } else {
@@ -159,7 +159,7 @@ impl<'a> Logins<'a> {
     }
 
     /// Removes all grants on a dropped resource, together with the other changes of the drop in the store.
-    pub(crate) async fn forget_grants(&self, dropped: &Resource, drop: StoreChange) -> Result<(), Error> {
+    pub(crate) async fn forget_grants(&self, dropped: &Resource, drop: StoreChange) -> Result<()> {
         let changed = self.database.roles.try_change(&**self.database.store(), drop, |roles| {
             roles.forget(dropped);
             Ok::<(), Error>(())

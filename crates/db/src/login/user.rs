@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::access::Access;
 use super::rights::Rights;
 use super::roles::RoleKeeper;
-use crate::Error;
+use crate::Result;
 use base::util::Release;
 
 /// A user who has logged in.
@@ -52,7 +52,7 @@ impl User {
     }
 
     /// Checks whether the user may do this; the error is an InvalidRequest with the release's message.
-    pub fn check(&self, access: Access<'_>, release: Release) -> Result<(), Error> {
+    pub fn check(&self, access: Access<'_>, release: Release) -> Result<()> {
         let is_allowed = match &self.standing {
             RightsSource::Everything => true,
             RightsSource::File(rights) => rights.allow(access),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{Ranges, Reads};
-use crate::Error;
+use crate::{Error, Result};
 use base::model::{Bounds, Predicate, RangeCommand, Row, RowColumns, SliceRange};
 use base::schema::CfDef;
 
@@ -17,14 +17,14 @@ impl Reads<'_> {
         key: Bytes,
         super_column: Option<Bytes>,
         predicate: Predicate,
-    ) -> Result<RowColumns, Error> {
+    ) -> Result<RowColumns> {
         self.request.check_replicas_to_read()?;
         let command = self.request.command(cf, super_column, predicate);
         Ok(self.request.store().read(key, command, self.request.consistency).await?)
     }
 
     /// Returns whether a row has cells of some names, tombstones of them, or a tombstone of its own.
-    pub async fn has_traces_of(&self, cf: &Arc<CfDef>, key: &Bytes, names: &[Bytes]) -> Result<bool, Error> {
+    pub async fn has_traces_of(&self, cf: &Arc<CfDef>, key: &Bytes, names: &[Bytes]) -> Result<bool> {
         let read = async |predicate: Predicate| {
             let mut command = self.request.command(cf, None, predicate);
             command.with_tombstones = true;
@@ -51,7 +51,7 @@ impl Ranges<'_> {
         bounds: Bounds,
         max_rows: usize,
         predicate: Predicate,
-    ) -> Result<Vec<Row>, Error> {
+    ) -> Result<Vec<Row>> {
         self.request.check_replicas_to_read()?;
         let read = self.request.command(cf, None, predicate);
         let command = RangeCommand { bounds, max_rows, read, skip_empty: false };

@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::Reads;
 use super::unchecked_slice::UncheckedSlice;
-use crate::Error;
+use crate::Result;
 use crate::args::{ColumnParent, RequestedRange, SlicePredicate};
 use crate::limits::ROW_WORK;
 use base::compat::features::ConsistencyLevel;
@@ -33,7 +33,7 @@ impl Reads<'_> {
         key: &Bytes,
         parent: &ColumnParent,
         predicate: &SlicePredicate,
-    ) -> Result<i32, Error> {
+    ) -> Result<i32> {
         let count_by = self.request.behaviour.reads.count_by;
         if predicate.column_names.is_some() || count_by == CountBy::Slice {
             let length = self.slice_length(key, parent, predicate).await?;
@@ -61,7 +61,7 @@ impl Reads<'_> {
         key: &Bytes,
         parent: &ColumnParent,
         range: &RequestedRange,
-    ) -> Result<i32, Error> {
+    ) -> Result<i32> {
         let checks = self.request.validation();
         let cf = checks.family(self.request.keyspace, &parent.column_family)?;
         let super_column = parent.super_column.clone().filter(|_| cf.is_super());
@@ -96,7 +96,7 @@ impl Reads<'_> {
         mut command: ReadCommand,
         consistency: ConsistencyLevel,
         slice: &UncheckedSlice<'_>,
-    ) -> Result<usize, Error> {
+    ) -> Result<usize> {
         // Deleted columns are not counted, but they are compared.
         command.with_tombstones = true;
         let mut counted = 0;
@@ -124,7 +124,7 @@ impl Reads<'_> {
         key: &Bytes,
         command: ReadCommand,
         consistency: ConsistencyLevel,
-    ) -> Result<usize, Error> {
+    ) -> Result<usize> {
         let counted = self.request.store().count(key.clone(), command, consistency).await?;
         meter::yield_if_due(ROW_WORK + counted.min(LONG_COUNT)).await?;
         Ok(counted)

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::{DefinedColumns, Reads};
-use crate::Error;
 use crate::limits::ROW_WORK;
+use crate::{Error, Result};
 use base::model::{ReadCommand, RowColumns};
 use base::util::meter;
 use store::within_limit;
@@ -37,7 +37,7 @@ impl<'a> Reads<'a> {
         &self,
         keys: Vec<Bytes>,
         command: ReadCommand,
-    ) -> Result<Vec<(Bytes, usize)>, Error> {
+    ) -> Result<Vec<(Bytes, usize)>> {
         let mut counts = Vec::with_capacity(keys.len());
         if self.request.store().capabilities().concurrent_reads.is_some() {
             let mut rows = self.rows(keys, command);
@@ -70,7 +70,7 @@ impl<'a> ManyRows<'a> {
     ///
     /// # Errors
     /// The first error of a read, and if the rows of a cluster are too large together.
-    pub async fn next_part(&mut self) -> Result<Vec<(Bytes, RowColumns)>, Error> {
+    pub async fn next_part(&mut self) -> Result<Vec<(Bytes, RowColumns)>> {
         let mut rows = self.read_part().await?;
         if let Some(merge) = &self.merge {
             for (_, columns) in &mut rows {
@@ -80,7 +80,7 @@ impl<'a> ManyRows<'a> {
         Ok(rows)
     }
 
-    async fn read_part(&mut self) -> Result<Vec<(Bytes, RowColumns)>, Error> {
+    async fn read_part(&mut self) -> Result<Vec<(Bytes, RowColumns)>> {
         let count = self.left().min(PART);
         meter::charge(memory_of(count))?;
         let mut rows = Vec::with_capacity(count);
@@ -111,7 +111,7 @@ impl<'a> ManyRows<'a> {
     }
 
     /// Reads all rows.
-    pub(crate) async fn all(mut self) -> Result<Vec<(Bytes, RowColumns)>, Error> {
+    pub(crate) async fn all(mut self) -> Result<Vec<(Bytes, RowColumns)>> {
         let mut rows = self.next_part().await?;
         while self.left() > 0 {
             rows.append(&mut self.next_part().await?);

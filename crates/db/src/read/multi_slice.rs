@@ -5,8 +5,9 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::Reads;
-use crate::Error;
+use crate::Result;
 use crate::args::ColumnParent;
+use crate::error::invalid;
 use base::model::{Cell, Predicate, RowColumns, SliceRange};
 
 /// The arguments of get_multi_slice. An empty bound is open.
@@ -26,11 +27,11 @@ pub struct MultiSliceRequest {
 
 impl Reads<'_> {
     /// Returns the columns in any of the slices, each once, at most `count`.
-    pub async fn get_multi_slice(&self, request: MultiSliceRequest) -> Result<Vec<Cell>, Error> {
+    pub async fn get_multi_slice(&self, request: MultiSliceRequest) -> Result<Vec<Cell>> {
         let checks = self.request.validation();
         let cf = checks.family(self.request.keyspace, &request.column_parent.column_family)?;
         if cf.is_super() {
-            return Err(Error::invalid("get_multi_slice does not support super columns"));
+            return invalid("get_multi_slice does not support super columns");
         }
         checks.parent_in(cf, &request.column_parent)?;
         self.check_consistency()?;
@@ -43,16 +44,12 @@ impl Reads<'_> {
             let order = comparator.compare(start, finish);
             let is_bounded = !start.is_empty() && !finish.is_empty();
             if is_bounded && !request.reversed && order.is_gt() {
-                return Err(Error::invalid(format!(
-                    "Column slice at index {at} had start greater than finish"
-                )));
+                return invalid(format!("Column slice at index {at} had start greater than finish"));
             }
             let is_open = !is_bounded || order.is_eq();
             let is_refused = is_open && self.request.behaviour.reads.reversed_slices_need_bounds;
             if request.reversed && (is_bounded && order.is_lt() || is_refused) {
-                return Err(Error::invalid(format!(
-                    "Reversed column slice at index {at} had start less than finish"
-                )));
+                return invalid(format!("Reversed column slice at index {at} had start less than finish"));
             }
             slices.push((start.clone(), finish.clone()));
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::limits::NAME_BYTES_MAX;
-use crate::{Error, Request};
+use crate::{Error, Request, Result};
 use base::marshal;
 use base::marshal::AbstractType;
 use base::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange};
@@ -34,7 +34,7 @@ impl Pages<'_> {
     }
 
     /// Reads the rows of a range, the first of them from a column on.
-    pub(super) async fn read(&mut self, mut bounds: Bounds, start_column: Bytes) -> Result<(), Error> {
+    pub(super) async fn read(&mut self, mut bounds: Bounds, start_column: Bytes) -> Result<()> {
         // The first row is read alone, because only that row begins at a column. From 2.0 on it does so only if it is
         // the row of the range's start key.
         let mut start = start_column;
@@ -84,7 +84,7 @@ impl Pages<'_> {
         mut bounds: Bounds,
         start_column: Bytes,
         max_rows: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let begins_there = !start_column.is_empty() && self.begins_with_its_key(&bounds).await?;
         let mut start = if begins_there { start_column } else { Bytes::new() };
         let mut at_once = if begins_there { 1 } else { max_rows };
@@ -113,7 +113,7 @@ impl Pages<'_> {
     }
 
     /// Returns whether the first row of a range is the row of the range's start key.
-    async fn begins_with_its_key(&self, bounds: &Bounds) -> Result<bool, Error> {
+    async fn begins_with_its_key(&self, bounds: &Bounds) -> Result<bool> {
         let (Bounds::Keys { start, .. } | Bounds::KeyToToken { start, .. }) = bounds else {
             return Ok(false);
         };
@@ -123,7 +123,7 @@ impl Pages<'_> {
         Ok(first.is_some_and(|row| row.key == *start))
     }
 
-    async fn first_row(&self, bounds: &Bounds, read: ReadCommand) -> Result<Option<Row>, Error> {
+    async fn first_row(&self, bounds: &Bounds, read: ReadCommand) -> Result<Option<Row>> {
         let command = RangeCommand { bounds: bounds.clone(), max_rows: 1, read, skip_empty: false };
         Ok(self.request.store().scan(command, self.request.consistency).await?.into_iter().next())
     }
@@ -138,7 +138,7 @@ impl Pages<'_> {
 
     /// Returns the first column of the first row that does not sort before a start that is not a valid name. No
     /// release validates the start: it is compared with the existing names. `None` if all of them sort before it.
-    async fn first_from(&self, bounds: &Bounds, start: &Bytes) -> Result<Option<Bytes>, Error> {
+    async fn first_from(&self, bounds: &Bounds, start: &Bytes) -> Result<Option<Bytes>> {
         let comparator = self.comparator();
         let mut from = Bytes::new();
         loop {

@@ -8,7 +8,8 @@ use bytes::Bytes;
 use super::DefinedColumns;
 use super::pages::Pages;
 use crate::args::{ColumnParent, KeyRange, SlicePredicate};
-use crate::{Error, Request};
+use crate::error::invalid;
+use crate::{Error, Request, Result};
 use base::compat::features::ConsistencyLevel;
 use base::model::{Bounds, Predicate, RangeCommand, Row, SliceRange};
 use base::partitioner::Partitioner;
@@ -34,7 +35,7 @@ impl<'a> Ranges<'a> {
         parent: &ColumnParent,
         predicate: &SlicePredicate,
         range: &KeyRange,
-    ) -> Result<Vec<Row>, Error> {
+    ) -> Result<Vec<Row>> {
         let Request { keyspace, consistency, behaviour, .. } = *self.request;
         let checks = self.request.validation();
         let cf = checks.column_parent(keyspace, parent)?;
@@ -63,7 +64,7 @@ impl<'a> Ranges<'a> {
         &**self.request.database.partitioner()
     }
 
-    fn bounds(&self, range: &KeyRange) -> Result<Bounds, Error> {
+    fn bounds(&self, range: &KeyRange) -> Result<Bounds> {
         let partitioner = self.partitioner();
         let key = |key: &Option<Bytes>| key.clone().unwrap_or_default();
         let token = |text: &Bytes| {
@@ -88,14 +89,14 @@ impl<'a> Ranges<'a> {
         family: &Bytes,
         range: &KeyRange,
         mut start_column: Bytes,
-    ) -> Result<Vec<Row>, Error> {
+    ) -> Result<Vec<Row>> {
         let Request { keyspace, consistency, behaviour, .. } = *self.request;
         let checks = self.request.validation();
         let cf = checks.family(keyspace, family)?;
         checks.key_range(cf, None, range, self.partitioner())?;
         checks.read_consistency(keyspace, consistency)?;
         if !range.row_filter.is_empty() {
-            return Err(Error::invalid("Cross-row paging is not supported along with index clauses"));
+            return invalid("Cross-row paging is not supported along with index clauses");
         }
         if behaviour.reads.page_start_is_read_as_name {
             start_column = checks.read_bound_unchecked(cf, &start_column)?;
@@ -135,7 +136,7 @@ impl<'a> Ranges<'a> {
         start: Bytes,
         finish: Bytes,
         count: i32,
-    ) -> Result<Vec<Bytes>, Error> {
+    ) -> Result<Vec<Bytes>> {
         let keyspace = self.request.keyspace;
         let checks = self.request.validation();
         checks.keyspace(keyspace)?;
@@ -149,7 +150,7 @@ impl<'a> Ranges<'a> {
 
     /// Returns the keys in a range that have live columns in any column family of a table, in the order of the keys
     /// (0.3).
-    pub async fn get_table_keys(&self, start: Bytes, finish: Bytes, count: i32) -> Result<Vec<Bytes>, Error> {
+    pub async fn get_table_keys(&self, start: Bytes, finish: Bytes, count: i32) -> Result<Vec<Bytes>> {
         let Request { keyspace: table, ref catalog, .. } = *self.request;
         let ring = self.request.database.ring_order();
         let max_rows = self.keys_wanted(count)?;
@@ -165,20 +166,18 @@ impl<'a> Ranges<'a> {
     }
 
     /// Returns the number of keys that a call requests. Such calls need an order-preserving partitioner.
-    fn keys_wanted(&self, count: i32) -> Result<usize, Error> {
+    fn keys_wanted(&self, count: i32) -> Result<usize> {
         if !self.partitioner().preserves_order() {
-            return Err(Error::invalid(
-                "range queries may only be performed against an order-preserving partitioner",
-            ));
+            return invalid("range queries may only be performed against an order-preserving partitioner");
         }
         match usize::try_from(count) {
             Ok(max_rows) if max_rows > 0 => Ok(max_rows),
-            _ => Err(Error::invalid("maxResults must be positive")),
+            _ => invalid("maxResults must be positive"),
         }
     }
 
     /// Returns the first keys of a range that have live columns in one column family.
-    async fn live_keys(&self, cf: &Arc<CfDef>, bounds: Bounds, max_rows: usize) -> Result<Vec<Bytes>, Error> {
+    async fn live_keys(&self, cf: &Arc<CfDef>, bounds: Bounds, max_rows: usize) -> Result<Vec<Bytes>> {
         let first_live = Predicate::Range(SliceRange { count: 1, ..SliceRange::all() });
         let mut read = self.request.command(cf, None, first_live);
         if self.request.behaviour.reads.key_range_misses_refilled_supers {

@@ -7,8 +7,9 @@ use bytes::Bytes;
 
 use super::{DefinedColumns, ManyRows};
 use crate::args::{ColumnParent, ColumnPath, SlicePredicate};
+use crate::error::invalid;
 use crate::write::{Compared, compared};
-use crate::{Error, Request};
+use crate::{Error, Request, Result};
 use base::compat::features::ConsistencyLevel;
 use base::compat::{Behaviour, texts};
 use base::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn};
@@ -41,7 +42,7 @@ impl<'a> Reads<'a> {
     ///
     /// # Errors
     /// `NotFound` if there is nothing live at the path.
-    pub async fn get(&self, key: &Bytes, path: &ColumnPath) -> Result<GetResult, Error> {
+    pub async fn get(&self, key: &Bytes, path: &ColumnPath) -> Result<GetResult> {
         let found = self.multiget(std::slice::from_ref(key), path).await?;
         found.into_iter().next().and_then(|(_, found)| found).ok_or(Error::NotFound)
     }
@@ -51,7 +52,7 @@ impl<'a> Reads<'a> {
         &self,
         keys: impl Into<Cow<'_, [Bytes]>>,
         path: &ColumnPath,
-    ) -> Result<Vec<(Bytes, Option<GetResult>)>, Error> {
+    ) -> Result<Vec<(Bytes, Option<GetResult>)>> {
         let cf = self.request.validation().column_path(self.request.keyspace, path)?;
         let command = self.path_command(cf, path);
         let rows = self.read_rows(keys.into(), command).await?;
@@ -72,7 +73,7 @@ impl<'a> Reads<'a> {
     }
 
     /// Returns the command that reads a slice.
-    fn slice_command(&self, parent: &ColumnParent, predicate: &SlicePredicate) -> Result<ReadCommand, Error> {
+    fn slice_command(&self, parent: &ColumnParent, predicate: &SlicePredicate) -> Result<ReadCommand> {
         let checks = self.request.validation();
         let cf = checks.column_parent(self.request.keyspace, parent)?;
         let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
@@ -85,7 +86,7 @@ impl<'a> Reads<'a> {
         keys: impl Into<Cow<'_, [Bytes]>>,
         parent: &ColumnParent,
         predicate: &SlicePredicate,
-    ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
+    ) -> Result<Vec<(Bytes, RowColumns)>> {
         self.read_rows(keys.into(), self.slice_command(parent, predicate)?).await
     }
 
@@ -98,7 +99,7 @@ impl<'a> Reads<'a> {
         keys: Vec<Bytes>,
         parent: &ColumnParent,
         predicate: &SlicePredicate,
-    ) -> Result<ManyRows<'a>, Error> {
+    ) -> Result<ManyRows<'a>> {
         let mut command = self.slice_command(parent, predicate)?;
         let merge = DefinedColumns::of(&mut command);
         let keys = self.unique_keys(keys.into(), &command)?;
@@ -111,17 +112,17 @@ impl<'a> Reads<'a> {
         key: &Bytes,
         parent: &ColumnParent,
         predicate: &SlicePredicate,
-    ) -> Result<RowColumns, Error> {
+    ) -> Result<RowColumns> {
         let rows = self.multiget_slice(std::slice::from_ref(key), parent, predicate).await?;
         Ok(rows.into_iter().next().map_or(RowColumns::Cells(Vec::new()), |(_, columns)| columns))
     }
 
     /// Returns how many columns, or super columns, a row has, or how many columns one super column has (to 0.6).
-    pub async fn get_count(&self, key: &Bytes, parent: &ColumnParent) -> Result<usize, Error> {
+    pub async fn get_count(&self, key: &Bytes, parent: &ColumnParent) -> Result<usize> {
         let Request { keyspace, consistency, behaviour, .. } = *self.request;
         let checks = self.request.validation();
         let everything = Predicate::Range(SliceRange::all());
-        let count_of = async |cf: &Arc<CfDef>, super_column: Option<Bytes>| -> Result<usize, Error> {
+        let count_of = async |cf: &Arc<CfDef>, super_column: Option<Bytes>| -> Result<usize> {
             let mut command = self.request.command(cf, super_column, everything.clone());
             command.with_tombstones = behaviour.reads.count_includes_tombstones;
             self.count_row(key, command).await
@@ -156,12 +157,12 @@ impl<'a> Reads<'a> {
         key: &Bytes,
         parent: &ColumnParent,
         predicate: &SlicePredicate,
-    ) -> Result<usize, Error> {
+    ) -> Result<usize> {
         let command = self.slice_command(parent, predicate)?;
         self.count_row(key, command).await
     }
 
-    async fn count_row(&self, key: &Bytes, command: ReadCommand) -> Result<usize, Error> {
+    async fn count_row(&self, key: &Bytes, command: ReadCommand) -> Result<usize> {
         self.check_rows(std::slice::from_ref(key), &command.cf)?;
         self.count_columns(key, command, self.request.consistency).await
     }
@@ -172,7 +173,7 @@ impl<'a> Reads<'a> {
         keys: impl Into<Cow<'_, [Bytes]>>,
         parent: &ColumnParent,
         predicate: &SlicePredicate,
-    ) -> Result<Vec<(Bytes, usize)>, Error> {
+    ) -> Result<Vec<(Bytes, usize)>> {
         let command = self.slice_command(parent, predicate)?;
         let keys = self.unique_keys(keys.into(), &command)?;
         self.count_each(keys, command).await
@@ -183,7 +184,7 @@ impl<'a> Reads<'a> {
         &self,
         keys: Cow<'_, [Bytes]>,
         mut command: ReadCommand,
-    ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
+    ) -> Result<Vec<(Bytes, RowColumns)>> {
         let merge = DefinedColumns::of(&mut command);
         let rows = if let [key] = &keys[..] {
             self.check_rows(&keys, &command.cf)?;
@@ -198,18 +199,18 @@ impl<'a> Reads<'a> {
     }
 
     /// Checks the keys of a read and returns each of them once.
-    fn unique_keys(&self, keys: Cow<'_, [Bytes]>, command: &ReadCommand) -> Result<Vec<Bytes>, Error> {
+    fn unique_keys(&self, keys: Cow<'_, [Bytes]>, command: &ReadCommand) -> Result<Vec<Bytes>> {
         self.check_rows(&keys, &command.cf)?;
         if keys.is_empty() && self.request.behaviour.reads.reads_need_a_key {
             // The old servers take the column family from the first key, and fail with an internal error if there is
             // none.
-            return Err(Error::invalid("a read of many rows needs one key at least"));
+            return invalid("a read of many rows needs one key at least");
         }
         if keys.is_empty() {
             return Ok(Vec::new());
         }
         if keys.len() > 1 && self.request.consistency.is_serial() {
-            return Err(Error::invalid(texts::serial_read_of_rows(self.request.behaviour)));
+            return invalid(texts::serial_read_of_rows(self.request.behaviour));
         }
         let mut unique = keys.into_owned();
         unique.sort();
@@ -218,7 +219,7 @@ impl<'a> Reads<'a> {
     }
 
     /// Checks the keys, and that rows can be read at the request's consistency level.
-    fn check_rows(&self, keys: &[Bytes], cf: &CfDef) -> Result<(), Error> {
+    fn check_rows(&self, keys: &[Bytes], cf: &CfDef) -> Result<()> {
         let checks = self.request.validation();
         let is_level_first = self.request.behaviour.reads.level_is_checked_before_keys;
         if is_level_first {
@@ -237,7 +238,7 @@ impl<'a> Reads<'a> {
     }
 
     /// Checks whether the request's consistency level is valid for reads.
-    pub fn check_consistency(&self) -> Result<(), Error> {
+    pub fn check_consistency(&self) -> Result<()> {
         self.request.validation().read_consistency(self.request.keyspace, self.request.consistency)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{Ranges, Reads};
-use crate::Error;
+use crate::Result;
 use base::model::{Bounds, Cell, DeletionTime, Predicate, RowColumns, SliceRange};
 use base::schema::CfDef;
 use store::{StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSuper};
@@ -36,7 +36,7 @@ pub struct StoredRows {
 
 impl Reads<'_> {
     /// Reads a slice of a row with tombstones and hidden cells; if the store can only read live data, without them.
-    pub async fn stored_slice(&self, command: StoredSliceCommand) -> Result<StoredSlice, Error> {
+    pub async fn stored_slice(&self, command: StoredSliceCommand) -> Result<StoredSlice> {
         self.request.check_replicas_to_read()?;
         if let Some(slice) = self.request.store().stored_slice(command.clone()) {
             return Ok(slice.await?);
@@ -54,7 +54,7 @@ impl Reads<'_> {
 impl Ranges<'_> {
     /// Reads rows in ring order, each with its first columns as they are stored. The result includes rows that have
     /// only tombstones. It ends early when `max_bytes` are read, but has at least one row if there is one.
-    pub async fn stored_rows(&self, args: StoredRowsArgs) -> Result<StoredRows, Error> {
+    pub async fn stored_rows(&self, args: StoredRowsArgs) -> Result<StoredRows> {
         let StoredRowsArgs { cf, start, rows, columns, max_bytes } = args;
         let bounds = Bounds::Keys { start, end: Bytes::new() };
         let range = SliceRange { count: columns, ..SliceRange::all() };

@@ -6,10 +6,10 @@
 
 use bytes::Bytes;
 
-use crate::Error;
 use crate::args::RequestedRange;
 use crate::limits::NAME_BYTES_MAX;
 use crate::validate::Validation;
+use crate::{Error, Result};
 use base::marshal::{AbstractType, MarshalError};
 use base::model::{Cell, RowColumns, SuperColumn};
 use base::schema::CfDef;
@@ -50,7 +50,7 @@ impl<'a> UncheckedSlice<'a> {
     }
 
     /// Returns how many of these columns, without the first `first`, are live and in the slice.
-    pub(super) fn count_in(&self, columns: &RowColumns, first: usize) -> Result<usize, Error> {
+    pub(super) fn count_in(&self, columns: &RowColumns, first: usize) -> Result<usize> {
         let counted = match columns {
             RowColumns::Cells(cells) => self.count_cells(cells.iter().skip(first)),
             RowColumns::Supers(supers) => supers.iter().skip(first).map(|one| self.count_super(one)).sum(),
@@ -86,7 +86,7 @@ impl<'a> UncheckedSlice<'a> {
 impl Validation<'_> {
     /// Converts a range as 2.1 does. It parses composites before it reads anything, except in Super column families,
     /// where each name is already one component (`CassandraServer.toInternalFilter`).
-    pub(super) fn read_unchecked(&self, cf: &CfDef, range: &RequestedRange) -> Result<RequestedRange, Error> {
+    pub(super) fn read_unchecked(&self, cf: &CfDef, range: &RequestedRange) -> Result<RequestedRange> {
         let mut read = range.clone();
         for bound in [&mut read.start, &mut read.finish] {
             *bound = self.read_bound_unchecked(cf, bound)?;
@@ -96,7 +96,7 @@ impl Validation<'_> {
 
     /// Converts one bound of such a range. If the column family defines columns, 2.1 converts names to text, which
     /// fails for bytes that are not a valid name.
-    pub(super) fn read_bound_unchecked(&self, cf: &CfDef, bound: &Bytes) -> Result<Bytes, Error> {
+    pub(super) fn read_bound_unchecked(&self, cf: &CfDef, bound: &Bytes) -> Result<Bytes> {
         let failed = |error: MarshalError| Error::invalid(error.0);
         let comparator = self.comparator(cf, false);
         if cf.is_super() {

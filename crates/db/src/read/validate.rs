@@ -1,9 +1,10 @@
 //! Validates the arguments of reads: slices, ranges of keys, conditions.
 
-use crate::Error;
 use crate::args::{IndexClause, IndexExpression, IndexOperator, KeyRange, RequestedRange, SlicePredicate};
+use crate::error::invalid;
 use crate::limits::NAME_BYTES_MAX;
 use crate::validate::Validation;
+use crate::{Error, Result};
 use base::compat::texts;
 use base::marshal;
 use base::model::{Predicate, SliceRange};
@@ -15,12 +16,7 @@ use bytes::Bytes;
 
 impl Validation<'_> {
     /// Validates the range of a slice and converts it.
-    pub(crate) fn range(
-        &self,
-        cf: &CfDef,
-        in_super: bool,
-        range: &RequestedRange,
-    ) -> Result<SliceRange, Error> {
+    pub(crate) fn range(&self, cf: &CfDef, in_super: bool, range: &RequestedRange) -> Result<SliceRange> {
         let comparator = self.comparator(cf, in_super);
         let count_of = || {
             usize::try_from(range.count).map_err(|_| Error::invalid("get_slice requires non-negative count"))
@@ -41,7 +37,7 @@ impl Validation<'_> {
         let order = comparator.compare(start, finish);
         let is_backwards = if range.reversed { order.is_lt() } else { order.is_gt() };
         if !start.is_empty() && !finish.is_empty() && is_backwards {
-            return Err(Error::invalid("range finish must come after start in the order of traversal"));
+            return invalid("range finish must come after start in the order of traversal");
         }
         Ok(SliceRange { start: start.clone(), finish: finish.clone(), reversed: range.reversed, count })
     }
@@ -52,13 +48,11 @@ impl Validation<'_> {
         cf: &CfDef,
         super_column: Option<&Bytes>,
         predicate: &SlicePredicate,
-    ) -> Result<Predicate, Error> {
+    ) -> Result<Predicate> {
         match (&predicate.column_names, &predicate.slice_range) {
-            (None, None) => {
-                Err(Error::invalid("predicate column_names and slice_range may not both be null"))
-            }
+            (None, None) => invalid("predicate column_names and slice_range may not both be null"),
             (Some(_), Some(_)) if self.behaviour.reads.predicate_is_checked => {
-                Err(Error::invalid("predicate column_names and slice_range may not both be present"))
+                invalid("predicate column_names and slice_range may not both be present")
             }
             (Some(names), _) => {
                 self.names(cf, super_column, names)?;
@@ -75,7 +69,7 @@ impl Validation<'_> {
         super_column: Option<&Bytes>,
         range: &KeyRange,
         partitioner: &dyn Partitioner,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         if self.behaviour.reads.key_range_may_end_with_token {
             mixed_ends(range)?;
         } else {
@@ -90,48 +84,48 @@ impl Validation<'_> {
         if !range.row_filter.is_empty() {
             self.expressions(cf, &range.row_filter)?;
             if super_column.is_some() {
-                return Err(Error::invalid("super columns are not supported for indexing"));
+                return invalid("super columns are not supported for indexing");
             }
         }
         if range.count <= 0 {
-            return Err(Error::invalid("maxRows must be positive"));
+            return invalid("maxRows must be positive");
         }
         Ok(())
     }
 
     /// Validates the start column of get_paged_slice.
-    pub(crate) fn page_start(&self, cf: &CfDef, start: &[u8]) -> Result<(), Error> {
+    pub(crate) fn page_start(&self, cf: &CfDef, start: &[u8]) -> Result<()> {
         bound_length(start, "start")?;
         self.comparator(cf, false).validate(start).map_err(|error| Error::invalid(error.0))
     }
 
     /// Checks that the tokens of a range's keys are in order. An empty end means the end of the ring and is always in
     /// order.
-    fn key_order(&self, start: &[u8], end: &[u8], partitioner: &dyn Partitioner) -> Result<(), Error> {
+    fn key_order(&self, start: &[u8], end: &[u8], partitioner: &dyn Partitioner) -> Result<()> {
         if end.is_empty() || token_of(start, partitioner) <= token_of(end, partitioner) {
             return Ok(());
         }
-        Err(Error::invalid(if partitioner.preserves_order() {
+        invalid(if partitioner.preserves_order() {
             "start key must sort before (or equal to) finish key in your partitioner!".to_owned()
         } else {
             texts::crossed_tokens(self.behaviour)
-        }))
+        })
     }
 
-    fn key_before_token(&self, start: &[u8], end: &[u8], partitioner: &dyn Partitioner) -> Result<(), Error> {
+    fn key_before_token(&self, start: &[u8], end: &[u8], partitioner: &dyn Partitioner) -> Result<()> {
         let text = String::from_utf8_lossy(end);
         let end = partitioner.parse_token(&text).map_err(|error| Error::invalid(error.to_string()))?;
         let is_open = end == partitioner.minimum_token(self.behaviour.release);
         if is_open || start.is_empty() || token_of(start, partitioner) <= end {
             return Ok(());
         }
-        Err(Error::invalid("Start key's token sorts after end token"))
+        invalid("Start key's token sorts after end token")
     }
 
     /// Validates the conditions of get_indexed_slices, one of which must be on an indexed column.
-    pub(crate) fn index_clause(&self, cf: &CfDef, clause: &IndexClause) -> Result<(), Error> {
+    pub(crate) fn index_clause(&self, cf: &CfDef, clause: &IndexClause) -> Result<()> {
         if clause.expressions.is_empty() {
-            return Err(Error::invalid("index clause list may not be empty"));
+            return invalid("index clause list may not be empty");
         }
         if !self.expressions(cf, &clause.expressions)? {
             return Err(Error::unknown("No indexed columns present in index clause with operator EQ"));
@@ -140,7 +134,7 @@ impl Validation<'_> {
     }
 
     /// Validates conditions on a row. Returns whether one of them is an equality on an indexed column.
-    pub(crate) fn expressions(&self, cf: &CfDef, expressions: &[IndexExpression]) -> Result<bool, Error> {
+    pub(crate) fn expressions(&self, cf: &CfDef, expressions: &[IndexExpression]) -> Result<bool> {
         let mut is_indexed = false;
         for expression in expressions {
             let failed = |what: &str, why: &str| {
@@ -150,7 +144,7 @@ impl Validation<'_> {
             let comparator = self.comparator(cf, false);
             comparator.validate(&expression.column_name).map_err(|error| failed("name", &error.0))?;
             if expression.value.len() > NAME_BYTES_MAX {
-                return Err(Error::invalid("Index expression values may not be larger than 64K"));
+                return invalid("Index expression values may not be larger than 64K");
             }
             if self.behaviour.reads.condition_needs_plain_name
                 && (cf.is_super() || expression.column_name.is_empty())
@@ -170,42 +164,38 @@ impl Validation<'_> {
     }
 }
 
-fn bound_length(bound: &[u8], which: &str) -> Result<(), Error> {
+fn bound_length(bound: &[u8], which: &str) -> Result<()> {
     if bound.len() > NAME_BYTES_MAX {
-        return Err(Error::invalid(format!("range {which} length cannot be larger than {NAME_BYTES_MAX}")));
+        return invalid(format!("range {which} length cannot be larger than {NAME_BYTES_MAX}"));
     }
     Ok(())
 }
 
 /// Checks that there is one start and one end, and no token before a key (1.1 and later).
-fn mixed_ends(range: &KeyRange) -> Result<(), Error> {
+fn mixed_ends(range: &KeyRange) -> Result<()> {
     if range.start_key.is_none() == range.start_token.is_none()
         || range.end_key.is_none() == range.end_token.is_none()
     {
-        return Err(Error::invalid(
+        return invalid(
             "exactly one each of {start key, start token} and {end key, end token} must be specified",
-        ));
+        );
     }
     if range.start_token.is_some() && range.end_key.is_some() {
-        return Err(Error::invalid("start token + end key is not a supported key range"));
+        return invalid("start token + end key is not a supported key range");
     }
     Ok(())
 }
 
 /// Checks that there are two keys or two tokens (up to 1.0).
-fn unmixed_ends(range: &KeyRange) -> Result<(), Error> {
+fn unmixed_ends(range: &KeyRange) -> Result<()> {
     if range.start_key.is_some() != range.end_key.is_some() {
-        return Err(Error::invalid("start key and end key must either both be non-null, or both be null"));
+        return invalid("start key and end key must either both be non-null, or both be null");
     }
     if range.start_token.is_some() != range.end_token.is_some() {
-        return Err(Error::invalid(
-            "start token and end token must either both be non-null, or both be null",
-        ));
+        return invalid("start token and end token must either both be non-null, or both be null");
     }
     if range.start_key.is_some() == range.start_token.is_some() {
-        return Err(Error::invalid(
-            "exactly one of {start key, end key} or {start token, end token} must be specified",
-        ));
+        return invalid("exactly one of {start key, end key} or {start token, end token} must be specified");
     }
     Ok(())
 }

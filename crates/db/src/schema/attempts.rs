@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::Error;
+use crate::{Error, Result};
 
 /// The maximum number of attempts, and the time after the first one in which another may begin.
 const ATTEMPTS: u32 = 8;
@@ -24,7 +24,7 @@ impl Attempts {
 
     /// Waits and returns true if the change should be tried again after this outcome: that is, if another server's
     /// change interrupted the attempt and it was not the last one. Any other outcome is final.
-    pub(crate) async fn go_on_after<T>(&mut self, outcome: &Result<T, Error>) -> bool {
+    pub(crate) async fn go_on_after<T>(&mut self, outcome: &Result<T>) -> bool {
         self.made += 1;
         let was_last = self.made == ATTEMPTS || self.began.elapsed() > PATIENCE;
         if was_last || !matches!(outcome, Err(Error::SchemaDisagreement(_))) {
@@ -46,7 +46,7 @@ mod tests {
         let mut attempts = Attempts::begin();
         assert!(!attempts.go_on_after(&Ok(())).await);
         assert!(!attempts.go_on_after::<()>(&Err(Error::TimedOut(String::new()))).await);
-        let outcome: Result<(), Error> = Err(Error::SchemaDisagreement(String::new()));
+        let outcome: Result<()> = Err(Error::SchemaDisagreement(String::new()));
         let mut attempts = Attempts::begin();
         let mut made = 1;
         while attempts.go_on_after(&outcome).await {

@@ -16,10 +16,11 @@ use super::records::changed_records;
 use super::request::{CfRequest, KsRequest};
 use super::stored::StoredSchema;
 use crate::database::CatalogNow;
+use crate::error::invalid;
 use crate::index::start_building;
 use crate::login::{Resource, Roles, User};
 use crate::validate::Validation;
-use crate::{Database, DbFuture, Error};
+use crate::{Database, DbFuture, Error, Result};
 use base::compat::{Behaviour, texts};
 use base::schema::{Catalog, CfDef, KeyspaceDef};
 use store::{StoreChange, StoreError};
@@ -63,7 +64,7 @@ impl<'a> SchemaChanges<'a> {
 
     /// Runs a change of the schema on the newest schema, while no other change runs on this server, and repeats it if
     /// another server's change interrupted it.
-    pub(super) async fn change_newest<'b>(&self, change: impl Fn() -> DbFuture<'b, ()>) -> Result<(), Error> {
+    pub(super) async fn change_newest<'b>(&self, change: impl Fn() -> DbFuture<'b, ()>) -> Result<()> {
         let _changing = self.database.changing.lock().await;
         let mut attempts = Attempts::begin();
         loop {
@@ -80,17 +81,17 @@ impl<'a> SchemaChanges<'a> {
         Box::pin(async move { self.change_newest(|| Box::pin(self.try_add_keyspace(&request))).await })
     }
 
-    async fn try_add_keyspace(&self, request: &KsRequest) -> Result<(), Error> {
+    async fn try_add_keyspace(&self, request: &KsRequest) -> Result<()> {
         let catalog = self.database.catalog();
         let check = self.check(&catalog);
         check.new_keyspace_name(&request.name)?;
         check_keyspaces(&catalog)?;
         check_families(&catalog, request.column_families.len())?;
         if let Some(other) = request.column_families.iter().find(|cf| cf.keyspace != request.name) {
-            return Err(Error::invalid(format!(
+            return invalid(format!(
                 "CfDef ({}) had a keyspace definition that did not match KsDef",
                 other.name
-            )));
+            ));
         }
         check.strategy_options(request)?;
         let mut keyspace = check.keyspace(request)?;
@@ -107,12 +108,12 @@ impl<'a> SchemaChanges<'a> {
         Box::pin(async move { self.change_newest(|| Box::pin(self.try_update_keyspace(&request))).await })
     }
 
-    async fn try_update_keyspace(&self, request: &KsRequest) -> Result<(), Error> {
+    async fn try_update_keyspace(&self, request: &KsRequest) -> Result<()> {
         let catalog = self.database.catalog();
         let check = self.check(&catalog);
         let old = check.changeable(&request.name)?;
         if !request.column_families.is_empty() {
-            return Err(Error::invalid(texts::tables_in_keyspace_update(self.behaviour)));
+            return invalid(texts::tables_in_keyspace_update(self.behaviour));
         }
         check.strategy_options(request)?;
         let mut keyspace = check.keyspace(request)?;
@@ -126,16 +127,12 @@ impl<'a> SchemaChanges<'a> {
         Box::pin(async move { self.change_newest(|| Box::pin(self.try_add_family(&request))).await })
     }
 
-    async fn try_add_family(&self, request: &CfRequest) -> Result<(), Error> {
+    async fn try_add_family(&self, request: &CfRequest) -> Result<()> {
         let catalog = self.database.catalog();
         let check = self.check(&catalog);
         let cf = CfDef { id: self.database.ids.next(&catalog), ..check.column_family(request, None)? };
         if catalog.keyspace(&request.keyspace).is_none() {
-            return Err(Error::invalid(texts::table_without_keyspace(
-                self.behaviour,
-                &request.keyspace,
-                &request.name,
-            )));
+            return invalid(texts::table_without_keyspace(self.behaviour, &request.keyspace, &request.name));
         }
         let mut keyspace = check.changeable(&request.keyspace)?.clone();
         if keyspace.column_families.insert(cf.name.clone(), Arc::new(cf)).is_some() {
@@ -151,7 +148,7 @@ impl<'a> SchemaChanges<'a> {
         Box::pin(async move { self.change_newest(|| Box::pin(self.try_update_family(&request))).await })
     }
 
-    async fn try_update_family(&self, request: &CfRequest) -> Result<(), Error> {
+    async fn try_update_family(&self, request: &CfRequest) -> Result<()> {
         let catalog = self.database.catalog();
         let check = self.check(&catalog);
         if self.behaviour.schema.update_finds_family_first {
@@ -160,15 +157,15 @@ impl<'a> SchemaChanges<'a> {
                 .family(request.keyspace.as_bytes(), request.name.as_bytes())?;
         }
         let Some(old) = catalog.column_family(&request.keyspace, &request.name).cloned() else {
-            return Err(Error::invalid("Could not find column family definition to modify."));
+            return invalid("Could not find column family definition to modify.");
         };
         let mut keyspace = check.changeable(&request.keyspace)?.clone();
         if old.table.is_some() {
-            return Err(Error::invalid(format!(
+            return invalid(format!(
                 "Cannot modify CQL3 table {} as it may break the schema. You should use cqlsh to modify CQL3 tables \
                  instead.",
                 old.name
-            )));
+            ));
         }
         let new = CfDef { id: old.id, names: old.names.clone(), ..check.column_family(request, Some(&old))? };
         check.compatible(&old, &new)?;

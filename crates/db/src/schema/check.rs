@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::limits::check_columns;
 use super::request::{CfRequest, ColumnRequest, KsRequest};
 use super::settings;
-use crate::Error;
+use crate::error::invalid;
 use crate::limits::SCHEMA_NAME_CHARS_MAX;
 use crate::reserved::{SYSTEM_KEYSPACE, is_reserved};
+use crate::{Error, Result};
 use base::compat::rules::SchemaRules;
 use base::compat::{Behaviour, texts};
 use base::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeError, TypeRef, Types, may_succeed, unreversed};
@@ -57,14 +58,14 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-fn check_name(what: &str, name: &str) -> Result<(), Error> {
+fn check_name(what: &str, name: &str) -> Result<()> {
     if is_name(name) {
         return Ok(());
     }
-    Err(Error::invalid(format!(
+    invalid(format!(
         "{what} name must not be empty, more than {SCHEMA_NAME_CHARS_MAX} characters long, or contain \
          non-alphanumeric-underscore characters (got \"{name}\")"
-    )))
+    ))
 }
 
 /// Checks requests and builds definitions from them.
@@ -82,49 +83,45 @@ impl SchemaCheck<'_> {
     }
 
     /// Returns an existing keyspace that clients may change.
-    pub(super) fn changeable(&self, name: &str) -> Result<&KeyspaceDef, Error> {
+    pub(super) fn changeable(&self, name: &str) -> Result<&KeyspaceDef> {
         self.not_reserved(name)?;
         let Some(keyspace) = self.catalog.keyspace(name) else {
-            return Err(Error::invalid(texts::unknown_keyspace(self.release, name)));
+            return invalid(texts::unknown_keyspace(self.release, name));
         };
         if keyspace.is_configured {
-            return Err(Error::invalid(format!(
+            return invalid(format!(
                 "keyspace {name} is defined in the server's configuration file: change it there and restart the \
                  server"
-            )));
+            ));
         }
         Ok(keyspace)
     }
 
     /// Checks the name of a new keyspace.
-    pub(super) fn new_keyspace_name(&self, name: &str) -> Result<(), Error> {
+    pub(super) fn new_keyspace_name(&self, name: &str) -> Result<()> {
         self.not_reserved(name)?;
         if !Behaviour::of(self.release).schema.keyspaces_differ_in_more_than_case {
             let is_new = !self.catalog.keyspaces.contains_key(name);
-            return if is_new {
-                Ok(())
-            } else {
-                Err(Error::invalid(texts::existing_keyspace(self.release, name)))
-            };
+            return if is_new { Ok(()) } else { invalid(texts::existing_keyspace(self.release, name)) };
         }
         match self.catalog.keyspaces.keys().find(|other| other.eq_ignore_ascii_case(name)) {
             None => Ok(()),
-            Some(other) => Err(Error::invalid(texts::clashing_keyspace(self.release, name, other))),
+            Some(other) => invalid(texts::clashing_keyspace(self.release, name, other)),
         }
     }
 
-    fn not_reserved(&self, name: &str) -> Result<(), Error> {
+    fn not_reserved(&self, name: &str) -> Result<()> {
         if !is_reserved(self.store, name) {
             return Ok(());
         }
         if name.eq_ignore_ascii_case(SYSTEM_KEYSPACE) {
-            return Err(Error::invalid(texts::own_keyspace(self.release, SYSTEM_KEYSPACE)));
+            return invalid(texts::own_keyspace(self.release, SYSTEM_KEYSPACE));
         }
-        Err(Error::invalid(texts::own_keyspace(self.release, name)))
+        invalid(texts::own_keyspace(self.release, name))
     }
 
     /// Builds the definition of a keyspace without its column families.
-    pub(super) fn keyspace(&self, request: &KsRequest) -> Result<KeyspaceDef, Error> {
+    pub(super) fn keyspace(&self, request: &KsRequest) -> Result<KeyspaceDef> {
         check_name("Keyspace", &request.name)?;
         let strategy_class = strategy_class(&request.strategy_class)?;
         let mut options = request.strategy_options.clone();
@@ -141,7 +138,7 @@ impl SchemaCheck<'_> {
         keyspace.replication_factor = if is_simple {
             let Some(factor) = options.get("replication_factor") else {
                 // OldNetworkTopologyStrategy names SimpleStrategy in this message too.
-                return Err(Error::invalid("SimpleStrategy requires a replication_factor strategy option."));
+                return invalid("SimpleStrategy requires a replication_factor strategy option.");
             };
             replication_factor(factor)?
         } else {
@@ -155,7 +152,7 @@ impl SchemaCheck<'_> {
     }
 
     /// Builds the definition of a new or changed column family; `old` is the definition before the change.
-    pub(super) fn column_family(&self, request: &CfRequest, old: Option<&CfDef>) -> Result<CfDef, Error> {
+    pub(super) fn column_family(&self, request: &CfRequest, old: Option<&CfDef>) -> Result<CfDef> {
         let mut cf = CfDef::new(&request.keyspace, &request.name);
         cf.column_type = self.column_type(request)?;
         cf.comparator = self.type_or_bytes(request.comparator_type.as_deref())?;
@@ -179,7 +176,7 @@ impl SchemaCheck<'_> {
     }
 
     /// Reads the key's type and the definitions of columns.
-    fn columns(&self, cf: &mut CfDef, request: &CfRequest, old: Option<&CfDef>) -> Result<(), Error> {
+    fn columns(&self, cf: &mut CfDef, request: &CfRequest, old: Option<&CfDef>) -> Result<()> {
         cf.key_validator =
             request.key_validation_class.as_deref().map(|class| self.resolve(class)).transpose()?;
         for column in &request.columns {
@@ -189,7 +186,7 @@ impl SchemaCheck<'_> {
         Ok(())
     }
 
-    fn column_type(&self, request: &CfRequest) -> Result<ColumnType, Error> {
+    fn column_type(&self, request: &CfRequest) -> Result<ColumnType> {
         let names = |known: &str, given: &str| {
             given == known || self.rules().family_types_ignore_case && given.eq_ignore_ascii_case(known)
         };
@@ -199,11 +196,11 @@ impl SchemaCheck<'_> {
             Some(given) if names("Super", given) => Ok(ColumnType::Super {
                 subcomparator: self.subcomparator(request.subcomparator_type.as_deref())?,
             }),
-            Some(other) => Err(Error::invalid(format!("Invalid column type {other}"))),
+            Some(other) => invalid(format!("Invalid column type {other}")),
         }
     }
 
-    fn subcomparator(&self, class: Option<&str>) -> Result<TypeRef, Error> {
+    fn subcomparator(&self, class: Option<&str>) -> Result<TypeRef> {
         let found = self.type_or_bytes(class)?;
         match unreversed(found.class_name()) {
             (plain, true) if self.rules().types_are_of_cql => self.resolve(plain),
@@ -211,14 +208,14 @@ impl SchemaCheck<'_> {
         }
     }
 
-    fn type_or_bytes(&self, class: Option<&str>) -> Result<TypeRef, Error> {
+    fn type_or_bytes(&self, class: Option<&str>) -> Result<TypeRef> {
         match class {
             None | Some("") => Ok(Arc::new(BytesType)),
             Some(class) => self.resolve(class),
         }
     }
 
-    fn resolve(&self, class: &str) -> Result<TypeRef, Error> {
+    fn resolve(&self, class: &str) -> Result<TypeRef> {
         let found = self.types.parse(class).map_err(|error| Error::invalid(type_mistake(class, &error)))?;
         if self.rules().types_are_of_cql && found.class_name().ends_with(".DateType") {
             return self
@@ -229,15 +226,15 @@ impl SchemaCheck<'_> {
         Ok(found)
     }
 
-    fn column(&self, cf: &CfDef, request: &ColumnRequest, old: Option<&CfDef>) -> Result<ColumnDef, Error> {
+    fn column(&self, cf: &CfDef, request: &ColumnRequest, old: Option<&CfDef>) -> Result<ColumnDef> {
         let comparator = cf.subcomparator().unwrap_or(&cf.comparator);
         let comparator = base::marshal::at(&**comparator, self.release);
         if comparator.validate(&request.name).is_err() {
-            return Err(Error::invalid(format!(
+            return invalid(format!(
                 "Column name {} is not valid for comparator {}",
                 hex(&request.name),
                 comparator.class_name()
-            )));
+            ));
         }
         let index = request.index_kind.map(|kind| {
             let earlier = old.and_then(|old| old.column_metadata.get(&request.name)?.index.clone()?.name);
@@ -262,50 +259,50 @@ impl SchemaCheck<'_> {
         text.chars().filter(|character| character.is_ascii_alphanumeric() || *character == '_').collect()
     }
 
-    fn check_family(&self, cf: &CfDef, request: &CfRequest) -> Result<(), Error> {
+    fn check_family(&self, cf: &CfDef, request: &CfRequest) -> Result<()> {
         check_name("Keyspace", &cf.keyspace)?;
         check_name("ColumnFamily", &cf.name)?;
         // 2.0 and later ignore it.
         if let (true, false, Some(class)) =
             (self.rules().subcomparator_is_read, cf.is_super(), request.subcomparator_type.as_deref())
         {
-            return Err(Error::invalid(format!(
+            return invalid(format!(
                 "Subcolumn comparator ({}) is invalid for standard column family {}",
                 self.resolve(class)?.class_name(),
                 cf.name
-            )));
+            ));
         }
         let is_counter = |class: &str| class == COUNTER_COLUMN_TYPE;
         let of_names = std::iter::once(&cf.comparator).chain(cf.subcomparator());
         if of_names.into_iter().any(|comparator| is_counter(comparator.class_name())) {
-            return Err(Error::invalid("CounterColumnType is not a valid comparator"));
+            return invalid("CounterColumnType is not a valid comparator");
         }
         if cf.key_validator.as_ref().is_some_and(|validator| is_counter(validator.class_name())) {
-            return Err(Error::invalid("CounterColumnType is not a valid key validator"));
+            return invalid("CounterColumnType is not a valid key validator");
         }
         for column in cf.column_metadata.values() {
             let counts = is_counter(column.validator.class_name());
             let name = cf.comparator.to_text(&column.name);
             if cf.is_counter() && !counts {
-                return Err(Error::invalid(format!(
+                return invalid(format!(
                     "Cannot add a non counter column ({name}) in a counter column family"
-                )));
+                ));
             }
             if !cf.is_counter() && counts {
-                return Err(Error::invalid(format!(
+                return invalid(format!(
                     "Cannot add a counter column ({name}) in a non counter column family"
-                )));
+                ));
             }
         }
         let last = request.columns.iter().map(|column| (&column.name, column)).collect::<BTreeMap<_, _>>();
         if last.values().any(|column| column.index_kind.is_none() && column.index_name.is_some()) {
-            return Err(Error::invalid("Index name cannot be set without index type"));
+            return invalid("Index name cannot be set without index type");
         }
         self.check_indexes(cf)?;
         settings::check(&cf.settings, self.release)
     }
 
-    fn check_indexes(&self, cf: &CfDef) -> Result<(), Error> {
+    fn check_indexes(&self, cf: &CfDef) -> Result<()> {
         let rules = self.rules();
         let others = self
             .catalog
@@ -316,16 +313,16 @@ impl SchemaCheck<'_> {
         let mut taken: Vec<&str> = taken.collect();
         for column in cf.indexed_columns() {
             if cf.is_super() {
-                return Err(Error::invalid("Secondary indexes are not supported on super column families"));
+                return invalid("Secondary indexes are not supported on super column families");
             }
             let Some(name) = index_name(column) else { continue };
             let is_legal =
                 !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
             if !is_legal {
-                return Err(Error::invalid(format!("Illegal index name {name}")));
+                return invalid(format!("Illegal index name {name}"));
             }
             if taken.contains(&name) {
-                return Err(Error::invalid(texts::duplicate_index(self.release, name)));
+                return invalid(texts::duplicate_index(self.release, name));
             }
             taken.push(name);
             self.check_custom_index(column)?;
@@ -334,18 +331,18 @@ impl SchemaCheck<'_> {
     }
 
     /// Checks that a custom index names its class.
-    fn check_custom_index(&self, column: &ColumnDef) -> Result<(), Error> {
+    fn check_custom_index(&self, column: &ColumnDef) -> Result<()> {
         let index = column.index.as_ref().filter(|index| index.kind == IndexKind::Custom);
         let Some(index) = index.filter(|_| self.rules().custom_index_needs_class) else { return Ok(()) };
         let options = index.options.as_ref();
         if options.is_some_and(|options| options.contains_key(CUSTOM_INDEX_CLASS)) {
             return Ok(());
         }
-        Err(Error::invalid(format!("Required index option missing: {CUSTOM_INDEX_CLASS}")))
+        invalid(format!("Required index option missing: {CUSTOM_INDEX_CLASS}"))
     }
 
     /// Checks the options of a strategy as 1.1 and later do for Thrift clients. CQL has rules of its own.
-    pub(super) fn strategy_options(&self, request: &KsRequest) -> Result<(), Error> {
+    pub(super) fn strategy_options(&self, request: &KsRequest) -> Result<()> {
         if !self.rules().strategy_options_are_checked || self.store.checks_definitions {
             return Ok(());
         }
@@ -355,19 +352,19 @@ impl SchemaCheck<'_> {
         match short {
             "SimpleStrategy" | "OldNetworkTopologyStrategy" => {
                 match options.keys().find(|name| *name != FACTOR) {
-                    Some(name) if self.rules().strategy_options_must_be_known => Err(Error::invalid(
-                        texts::unknown_strategy_option(self.release, name, short, &request.name),
-                    )),
+                    Some(name) if self.rules().strategy_options_must_be_known => {
+                        invalid(texts::unknown_strategy_option(self.release, name, short, &request.name))
+                    }
                     _ => Ok(()),
                 }
             }
             "NetworkTopologyStrategy" => options.iter().try_for_each(|(name, factor)| {
                 if name.eq_ignore_ascii_case(FACTOR) {
-                    return Err(Error::invalid(texts::factor_of_other_strategy(self.release)));
+                    return invalid(texts::factor_of_other_strategy(self.release));
                 }
                 match factor.parse::<i32>() {
                     Ok(_) => replication_factor(factor).map(drop),
-                    Err(_) => Err(Error::invalid(format!("For input string: \"{factor}\""))),
+                    Err(_) => invalid(format!("For input string: \"{factor}\"")),
                 }
             }),
             _ => Ok(()),
@@ -375,9 +372,9 @@ impl SchemaCheck<'_> {
     }
 
     /// Checks whether a definition can replace another one over the same data.
-    pub(super) fn compatible(&self, old: &CfDef, new: &CfDef) -> Result<(), Error> {
+    pub(super) fn compatible(&self, old: &CfDef, new: &CfDef) -> Result<()> {
         if old.type_name() != new.type_name() {
-            return Err(Error::invalid("types do not match."));
+            return invalid("types do not match.");
         }
         // From 1.1 on the type of names may change to one that sorts them as before and accepts more values.
         let follows = |old: &TypeRef, new: &TypeRef| {
@@ -388,15 +385,15 @@ impl SchemaCheck<'_> {
                     && may_succeed(old, new)
         };
         if !follows(&old.comparator, &new.comparator) {
-            return Err(Error::invalid(texts::other_comparator(self.release)));
+            return invalid(texts::other_comparator(self.release));
         }
         if let (Some(old), Some(new)) = (old.subcomparator(), new.subcomparator())
             && !follows(old, new)
         {
-            return Err(Error::invalid(texts::other_subcomparator(self.release)));
+            return invalid(texts::other_subcomparator(self.release));
         }
         if old.is_counter() != new.is_counter() {
-            return Err(Error::invalid("a column family cannot begin or cease to be one of counters."));
+            return invalid("a column family cannot begin or cease to be one of counters.");
         }
         Ok(())
     }
@@ -421,23 +418,19 @@ fn is_of_name(character: char) -> bool {
     character.is_ascii_alphanumeric() || "-+._&".contains(character)
 }
 
-fn replication_factor(text: &str) -> Result<i32, Error> {
+fn replication_factor(text: &str) -> Result<i32> {
     match text.parse::<i32>() {
-        Err(_) => Err(Error::invalid(format!("Replication factor must be numeric; found {text}"))),
-        Ok(factor) if factor < 0 => {
-            Err(Error::invalid(format!("Replication factor must be non-negative; found {text}")))
-        }
+        Err(_) => invalid(format!("Replication factor must be numeric; found {text}")),
+        Ok(factor) if factor < 0 => invalid(format!("Replication factor must be non-negative; found {text}")),
         Ok(factor) => Ok(factor),
     }
 }
 
 /// Returns the full class name of a strategy, which is one of Cassandra's or has a package of its own.
-fn strategy_class(given: &str) -> Result<String, Error> {
+fn strategy_class(given: &str) -> Result<String> {
     let short = given.strip_prefix(STRATEGY_PACKAGE).unwrap_or(given);
     if short == "LocalStrategy" {
-        return Err(Error::invalid(
-            "Unable to use given strategy class: LocalStrategy is reserved for internal use.",
-        ));
+        return invalid("Unable to use given strategy class: LocalStrategy is reserved for internal use.");
     }
     if STRATEGIES.contains(&short) {
         return Ok(format!("{STRATEGY_PACKAGE}{short}"));
@@ -446,5 +439,5 @@ fn strategy_class(given: &str) -> Result<String, Error> {
         return Ok(given.to_owned());
     }
     let full = if given.contains('.') { given.to_owned() } else { format!("{STRATEGY_PACKAGE}{given}") };
-    Err(Error::invalid(format!("Unable to find replication strategy class '{full}'")))
+    invalid(format!("Unable to find replication strategy class '{full}'"))
 }

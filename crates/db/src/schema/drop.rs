@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::change::SchemaChanges;
 use super::copies::{own_copy, until_unused};
 use super::records::{KEYSPACE_RECORD, Records, changed_records, keyspace_record};
+use crate::error::invalid;
 use crate::index::build_record;
 use crate::login::Resource;
 use crate::reserved::{SYSTEM_KEYSPACE, is_reserved};
-use crate::{DbFuture, Error};
+use crate::{DbFuture, Result};
 use base::compat::texts;
 use base::schema::{Catalog, CfDef};
 use store::StoreChange;
@@ -19,14 +20,14 @@ impl SchemaChanges<'_> {
         Box::pin(async move { self.change_newest(|| Box::pin(self.try_drop_keyspace(name))).await })
     }
 
-    async fn try_drop_keyspace(&self, name: &str) -> Result<(), Error> {
+    async fn try_drop_keyspace(&self, name: &str) -> Result<()> {
         let catalog = self.database.catalog();
         let check = self.check(&catalog);
         if self.behaviour.schema.drop_refuses_system && name.eq_ignore_ascii_case(SYSTEM_KEYSPACE) {
             check.changeable(name)?;
         }
         if catalog.keyspace(name).is_none() && check.changeable(name).is_err() {
-            return Err(Error::invalid(texts::unknown_keyspace_to_drop(self.behaviour, name)));
+            return invalid(texts::unknown_keyspace_to_drop(self.behaviour, name));
         }
         let keyspace = check.changeable(name)?.clone();
         let mut without = Catalog::clone(&catalog);
@@ -46,17 +47,17 @@ impl SchemaChanges<'_> {
         Box::pin(async move { self.change_newest(|| Box::pin(self.try_drop_family(keyspace, name))).await })
     }
 
-    async fn try_drop_family(&self, keyspace: &str, name: &str) -> Result<(), Error> {
+    async fn try_drop_family(&self, keyspace: &str, name: &str) -> Result<()> {
         let catalog = self.database.catalog();
         let check = self.check(&catalog);
         if name.is_empty() && self.behaviour.schema.drop_finds_family_first {
-            return Err(Error::invalid(texts::empty_table_name(self.behaviour)));
+            return invalid(texts::empty_table_name(self.behaviour));
         }
         if is_reserved(self.database.store().capabilities(), keyspace) {
-            return Err(Error::invalid(texts::family_of_own_keyspace(self.behaviour, keyspace)));
+            return invalid(texts::family_of_own_keyspace(self.behaviour, keyspace));
         }
         let Some(cf) = catalog.column_family(keyspace, name).cloned() else {
-            return Err(Error::invalid(texts::unknown_table_to_drop(self.behaviour, name)));
+            return invalid(texts::unknown_table_to_drop(self.behaviour, name));
         };
         let before = check.changeable(keyspace)?;
         let mut changed = before.clone();
@@ -81,7 +82,7 @@ impl SchemaChanges<'_> {
         families: Vec<Arc<CfDef>>,
         mut records: Records,
         dropped: Resource,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         if self.stored().is_shared() {
             return self.drop_shared(without, &families, records, &dropped).await;
         }

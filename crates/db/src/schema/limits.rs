@@ -1,41 +1,42 @@
 //! Limits of the size of a schema.
 
-use crate::Error;
+use crate::Result;
+use crate::error::invalid;
 use crate::limits::{FAMILIES_MAX, KEYSPACES_MAX};
 use base::schema::{Catalog, CfDef};
 use base::util::limits::TABLE_COLUMNS_MAX;
 
 /// Checks whether there is room for `more` column families.
-pub fn check_families(catalog: &Catalog, more: usize) -> Result<(), Error> {
+pub fn check_families(catalog: &Catalog, more: usize) -> Result<()> {
     let families: usize = catalog.keyspaces.values().map(|keyspace| keyspace.column_families.len()).sum();
     if families.saturating_add(more) > FAMILIES_MAX {
-        return Err(Error::invalid(format!(
+        return invalid(format!(
             "The schema has {families} column families, and at most {FAMILIES_MAX} are allowed: drop some, or \
              distinguish the data by row keys"
-        )));
+        ));
     }
     Ok(())
 }
 
 /// Checks whether there is room for another keyspace.
-pub(super) fn check_keyspaces(catalog: &Catalog) -> Result<(), Error> {
+pub(super) fn check_keyspaces(catalog: &Catalog) -> Result<()> {
     if catalog.keyspaces.len() >= KEYSPACES_MAX {
-        return Err(Error::invalid(format!(
+        return invalid(format!(
             "The schema has {KEYSPACES_MAX} keyspaces, and more are not allowed: drop some, or use column families"
-        )));
+        ));
     }
     Ok(())
 }
 
 /// Checks that a column family does not define too many columns.
-pub(super) fn check_columns(cf: &CfDef) -> Result<(), Error> {
+pub(super) fn check_columns(cf: &CfDef) -> Result<()> {
     let columns = cf.column_metadata.len();
     if columns > TABLE_COLUMNS_MAX {
-        return Err(Error::invalid(format!(
+        return invalid(format!(
             "Column family {} has definitions of {columns} columns, and at most {TABLE_COLUMNS_MAX} are allowed: columns \
              without a definition have the default_validation_class",
             cf.name
-        )));
+        ));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::copies::own_copy;
 use super::records::{KeyspaceRecord, Records, changed_records, keyspace_records};
 use super::stored::StoredSchema;
 use crate::index::{build_record, start_building};
-use crate::{DbFuture, Error};
+use crate::{DbFuture, Error, Result};
 use base::partitioner::TokenForm;
 use base::schema::Catalog;
 use store::StoreChange;
@@ -78,7 +78,7 @@ impl StoredSchema<'_> {
         &self,
         catalog: &Catalog,
         records: Vec<(String, Bytes)>,
-    ) -> Result<Vec<(String, Bytes)>, Error> {
+    ) -> Result<Vec<(String, Bytes)>> {
         if records.iter().any(|(name, _)| name == ENTRIES_RECORD) {
             return Ok(records);
         }

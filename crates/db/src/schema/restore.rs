@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::change::SchemaChanges;
 use super::check::SchemaCheck;
 use super::request::KsRequest;
-use crate::{Database, DbFuture, Error};
+use crate::{Database, DbFuture, Result};
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::NEWEST;
@@ -61,7 +61,7 @@ impl Restore<'_> {
 }
 
 impl SchemaChanges<'_> {
-    async fn adopt(&self, keyspace: &KeyspaceDef, families: &[Arc<CfDef>]) -> Result<(), Error> {
+    async fn adopt(&self, keyspace: &KeyspaceDef, families: &[Arc<CfDef>]) -> Result<()> {
         let catalog = self.database.catalog();
         let check = self.check(&catalog);
         let mut adopted = match catalog.keyspace(&keyspace.name) {
@@ -94,7 +94,7 @@ fn of_clients(keyspace: &KeyspaceDef) -> KeyspaceDef {
 }
 
 /// Builds the definition of a keyspace from another server's description.
-pub fn described_keyspace(request: &KsRequest, types: &Types) -> Result<KeyspaceDef, Error> {
+pub fn described_keyspace(request: &KsRequest, types: &Types) -> Result<KeyspaceDef> {
     let catalog = Catalog::default();
     let check = SchemaCheck { catalog: &catalog, types, release: RELEASE, store: Capabilities::default() };
     let mut keyspace = check.keyspace(request)?;

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::Error;
+use crate::error::invalid;
+use crate::{Error, Result};
 use base::compat::features::{compaction_options, has_compressor};
 use base::compat::rules::SchemaRules;
 use base::compat::{Behaviour, texts};
@@ -19,7 +20,7 @@ const COMPRESSION_PACKAGE: &str = "org.apache.cassandra.io.compress.";
 
 /// Returns the settings as descriptions will show them. Settings that only a cluster of a later release knows are
 /// left for the cluster to check.
-pub(super) fn made(settings: &Settings, release: Release, is_for_cluster: bool) -> Result<Settings, Error> {
+pub(super) fn made(settings: &Settings, release: Release, is_for_cluster: bool) -> Result<Settings> {
     let rules = &Behaviour::of(release).schema;
     let mut kept = settings.clone();
     if let Some(Setting::Text(class)) = kept.get_mut("compaction_strategy") {
@@ -62,16 +63,16 @@ fn full_name(class: &str, package: &str) -> String {
     if class.contains('.') { class.to_owned() } else { format!("{package}{class}") }
 }
 
-fn cached(value: &str) -> Result<String, Error> {
+fn cached(value: &str) -> Result<String> {
     let upper = value.to_ascii_uppercase();
     if ["ALL", "KEYS_ONLY", "ROWS_ONLY", "NONE"].contains(&&*upper) {
         return Ok(upper);
     }
-    Err(Error::invalid(format!("{value} not found, available types: ALL, KEYS_ONLY, ROWS_ONLY, NONE.")))
+    invalid(format!("{value} not found, available types: ALL, KEYS_ONLY, ROWS_ONLY, NONE."))
 }
 
 /// Normalizes `NONE`, `ALWAYS`, a percentage or milliseconds, with the numbers as Java formats them.
-fn speculative_retry(value: &str) -> Result<String, Error> {
+fn speculative_retry(value: &str) -> Result<String> {
     let upper = value.to_ascii_uppercase();
     let number = |suffix: &str| upper.strip_suffix(suffix).map(|number| number.trim().parse::<f64>());
     if let Some(number) = number("PERCENTILE") {
@@ -79,14 +80,14 @@ fn speculative_retry(value: &str) -> Result<String, Error> {
             Ok(percent) if (0.0..=100.0).contains(&percent) => {
                 Ok(format!("{:?}PERCENTILE", percent / 100.0 * 100.0))
             }
-            Ok(_) => Err(Error::invalid("PERCENTILE should be between 0 and 100")),
-            Err(_) => Err(Error::invalid(format!("invalid speculative_retry type: {value}"))),
+            Ok(_) => invalid("PERCENTILE should be between 0 and 100"),
+            Err(_) => invalid(format!("invalid speculative_retry type: {value}")),
         };
     }
     match number("MS") {
         Some(Ok(ms)) => Ok(format!("{ms:?}ms")),
         None if ["NONE", "ALWAYS"].contains(&&*upper) => Ok(upper),
-        _ => Err(Error::invalid(format!("invalid speculative_retry type: {value}"))),
+        _ => invalid(format!("invalid speculative_retry type: {value}")),
     }
 }
 
@@ -101,7 +102,7 @@ fn compress_by(options: &mut Options) {
     }
 }
 
-fn check_compression(options: &Options, release: Release) -> Result<(), Error> {
+fn check_compression(options: &Options, release: Release) -> Result<()> {
     if let Some(length) = options.get("chunk_length_kb") {
         check_chunk_length(length)?;
     }
@@ -111,50 +112,50 @@ fn check_compression(options: &Options, release: Release) -> Result<(), Error> {
         let names: Vec<&str> = others().map(String::as_str).collect();
         return match names[..] {
             [] => Ok(()),
-            _ => Err(Error::invalid(format!(
+            _ => invalid(format!(
                 "Unknown compression options ([{}]) since no compression class found",
                 names.join(", ")
-            ))),
+            )),
         };
     };
     let short = class.strip_prefix(COMPRESSION_PACKAGE);
     if !short.is_some_and(|short| has_compressor(short, release)) {
-        return Err(Error::invalid(texts::unknown_compressor(release, class)));
+        return invalid(texts::unknown_compressor(release, class));
     }
     match others().find(|name| *name != "crc_check_chance") {
-        Some(name) => Err(Error::invalid(format!("Unknown compression options {name}"))),
+        Some(name) => invalid(format!("Unknown compression options {name}")),
         None => check_chance(options.get("crc_check_chance").map(String::as_str)),
     }
 }
 
-fn check_chunk_length(length: &str) -> Result<(), Error> {
+fn check_chunk_length(length: &str) -> Result<()> {
     let Ok(length) = length.parse::<i32>() else {
-        return Err(Error::invalid("Invalid value for chunk_length_kb"));
+        return invalid("Invalid value for chunk_length_kb");
     };
     if length > i32::MAX / 1024 {
-        return Err(Error::invalid(format!("Value of chunk_length_kb is too large ({length})")));
+        return invalid(format!("Value of chunk_length_kb is too large ({length})"));
     }
     if length <= 0 {
-        return Err(Error::invalid("Invalid negative or null chunk_length_kb"));
+        return invalid("Invalid negative or null chunk_length_kb");
     }
     if length.count_ones() > 1 {
-        return Err(Error::invalid("chunk_length_kb must be a power of 2"));
+        return invalid("chunk_length_kb must be a power of 2");
     }
     Ok(())
 }
 
-fn check_chance(value: Option<&str>) -> Result<(), Error> {
+fn check_chance(value: Option<&str>) -> Result<()> {
     match value.map(str::parse::<f64>) {
-        Some(Err(_)) => Err(Error::invalid("crc_check_chance should be a double")),
+        Some(Err(_)) => invalid("crc_check_chance should be a double"),
         Some(Ok(chance)) if !(0.0..=1.0).contains(&chance) => {
-            Err(Error::invalid("crc_check_chance should be between 0.0 and 1.0"))
+            invalid("crc_check_chance should be between 0.0 and 1.0")
         }
         _ => Ok(()),
     }
 }
 
 /// Returns the compaction strategy's class without its package, and the options that the strategy has.
-fn compaction_class(kept: &Settings, release: Release) -> Result<(&str, Vec<&'static str>), Error> {
+fn compaction_class(kept: &Settings, release: Release) -> Result<(&str, Vec<&'static str>)> {
     let class = match kept.get("compaction_strategy") {
         Some(Setting::Text(class)) => class,
         _ => "org.apache.cassandra.db.compaction.SizeTieredCompactionStrategy",
@@ -162,7 +163,7 @@ fn compaction_class(kept: &Settings, release: Release) -> Result<(&str, Vec<&'st
     let short = class.strip_prefix(COMPACTION_PACKAGE).unwrap_or_default();
     match compaction_options(short, release) {
         Some(known) => Ok((short, known)),
-        None => Err(Error::invalid(texts::unknown_compaction(release, class))),
+        None => invalid(texts::unknown_compaction(release, class)),
     }
 }
 
@@ -171,7 +172,7 @@ pub(super) fn check_compaction_options(
     kept: &Settings,
     release: Release,
     is_for_cluster: bool,
-) -> Result<(), Error> {
+) -> Result<()> {
     let rules = &Behaviour::of(release).schema;
     let are_checked =
         !is_for_cluster && rules.table_settings_are_checked && rules.compaction_options_are_checked;
@@ -185,13 +186,10 @@ pub(super) fn check_compaction_options(
     if unknown.is_empty() {
         return Ok(());
     }
-    Err(Error::invalid(format!(
-        "Properties specified [{}] are not understood by {short}",
-        unknown.join(", ")
-    )))
+    invalid(format!("Properties specified [{}] are not understood by {short}", unknown.join(", ")))
 }
 
-fn check_compaction_values(options: &Options) -> Result<(), Error> {
+fn check_compaction_values(options: &Options) -> Result<()> {
     let unreadable = |name: &str, value: &str| {
         Error::invalid(format!("{value} is not a parsable int (base10) for {name}"))
     };
@@ -199,24 +197,24 @@ fn check_compaction_values(options: &Options) -> Result<(), Error> {
     if let Some(value) = options.get(name) {
         let threshold = value.parse::<f32>().map_err(|_| unreadable(name, value))?;
         if threshold < 0.0 {
-            return Err(Error::invalid(format!("{name} must be greater than 0, but was {threshold:.6}")));
+            return invalid(format!("{name} must be greater than 0, but was {threshold:.6}"));
         }
     }
     if let Some(value) = options.get("enabled").filter(|value| !is_bool(value)) {
-        return Err(Error::invalid(format!("enabled should either be 'true' or 'false', not {value}")));
+        return invalid(format!("enabled should either be 'true' or 'false', not {value}"));
     }
     let name = "sstable_size_in_mb";
     if let Some(value) = options.get(name) {
         let size = value.parse::<i32>().map_err(|_| unreadable(name, value))?;
         if size < 1 {
-            return Err(Error::invalid(format!("{name} must be larger than 0, but was {size}")));
+            return invalid(format!("{name} must be larger than 0, but was {size}"));
         }
     }
     let name = "min_sstable_size";
     if let Some(value) = options.get(name) {
         let size = value.parse::<i64>().map_err(|_| unreadable(name, value))?;
         if size < 0 {
-            return Err(Error::invalid(format!("{name} must be non negative: {size}")));
+            return invalid(format!("{name} must be non negative: {size}"));
         }
     }
     Ok(())
@@ -227,7 +225,7 @@ fn is_bool(value: &str) -> bool {
 }
 
 /// Checks the numeric settings.
-pub(super) fn check(settings: &Settings, release: Release) -> Result<(), Error> {
+pub(super) fn check(settings: &Settings, release: Release) -> Result<()> {
     let rules = &Behaviour::of(release).schema;
     check_thresholds(settings, rules)?;
     if !rules.table_settings_are_checked {
@@ -237,9 +235,9 @@ pub(super) fn check(settings: &Settings, release: Release) -> Result<(), Error> 
         && rules.bloom_chance_is_above_zero
         && *chance == 0.0
     {
-        return Err(Error::invalid(
+        return invalid(
             "Zero false positives is impossible; bloom filter false positive chance bffpc must be 0 < bffpc <= 1",
-        ));
+        );
     }
     if rules.index_interval_has_bounds { check_intervals(settings) } else { Ok(()) }
 }
@@ -251,7 +249,7 @@ fn int(settings: &Settings, name: &str) -> Option<i32> {
     }
 }
 
-fn check_thresholds(settings: &Settings, rules: &SchemaRules) -> Result<(), Error> {
+fn check_thresholds(settings: &Settings, rules: &SchemaRules) -> Result<()> {
     let min = int(settings, "min_compaction_threshold").unwrap_or(4);
     let max = int(settings, "max_compaction_threshold").unwrap_or(32);
     // Setting both to 0 turned compaction off.
@@ -259,47 +257,47 @@ fn check_thresholds(settings: &Settings, rules: &SchemaRules) -> Result<(), Erro
         return Ok(());
     }
     if (min == 0 || max == 0) && !rules.thresholds_disable_compaction {
-        return Err(Error::invalid(
+        return invalid(
             "Disabling compaction by setting compaction thresholds to 0 has been removed, set the compaction option \
              'enabled' to false instead.",
-        ));
+        );
     }
     if min <= 1 {
-        return Err(Error::invalid(format!("Min compaction threshold cannot be less than 2 (got {min}).")));
+        return invalid(format!("Min compaction threshold cannot be less than 2 (got {min})."));
     }
     if min > max {
-        return Err(Error::invalid(format!(
+        return invalid(format!(
             "Min compaction threshold (got {min}) cannot be greater than max compaction threshold (got {max})"
-        )));
+        ));
     }
     Ok(())
 }
 
 /// Refuses memtable settings that are not positive (up to 0.8).
-fn check_memtables(settings: &Settings) -> Result<(), Error> {
+fn check_memtables(settings: &Settings) -> Result<()> {
     for name in ["memtable_flush_after_mins", "memtable_throughput_in_mb"] {
         if int(settings, name).is_some_and(|number| number <= 0) {
-            return Err(Error::invalid(format!("{name} must be greater than 0.")));
+            return invalid(format!("{name} must be greater than 0."));
         }
     }
     match settings.get("memtable_operations_in_millions") {
         Some(Setting::Double(millions)) if *millions <= 0.0 => {
-            Err(Error::invalid("memtable_operations_in_millions must be greater than 0.0."))
+            invalid("memtable_operations_in_millions must be greater than 0.0.")
         }
         _ => Ok(()),
     }
 }
 
-fn check_intervals(settings: &Settings) -> Result<(), Error> {
+fn check_intervals(settings: &Settings) -> Result<()> {
     let min = int(settings, "min_index_interval").unwrap_or(128);
     let max = int(settings, "max_index_interval").unwrap_or(min.max(2048));
     if min <= 0 {
-        return Err(Error::invalid(format!("Min index interval must be greater than 0 (got {min}).")));
+        return invalid(format!("Min index interval must be greater than 0 (got {min})."));
     }
     if max < min {
-        return Err(Error::invalid(format!(
+        return invalid(format!(
             "Max index interval ({max}) must be greater than the min index interval ({min})."
-        )));
+        ));
     }
     Ok(())
 }

@@ -17,14 +17,14 @@ use super::copies::own_copy;
 use super::pending_drop::{mark_of, resource_of};
 use super::records::{Records, keyspace_record};
 use super::stored::disagreement;
-use crate::Error;
 use crate::login::Resource;
+use crate::{Error, Result};
 use base::schema::{Catalog, CfDef, KeyspaceDef};
 use store::{StoreChange, StoreError};
 
 impl SchemaChanges<'_> {
     /// Creates a keyspace's tables, then records and publishes the keyspace.
-    pub(super) async fn change_shared(&self, catalog: &Catalog, keyspace: KeyspaceDef) -> Result<(), Error> {
+    pub(super) async fn change_shared(&self, catalog: &Catalog, keyspace: KeyspaceDef) -> Result<()> {
         self.stored().check_readable(&keyspace.name)?;
         if !self.undone(Some(&keyspace)).is_empty() {
             self.finish_drops(Some(&keyspace)).await?;
@@ -56,7 +56,7 @@ impl SchemaChanges<'_> {
         families: &[Arc<CfDef>],
         mut records: Records,
         dropped: &Resource,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         if let Resource::Keyspace(keyspace) | Resource::Table(keyspace, _) = dropped {
             self.stored().check_readable(keyspace)?;
         }
@@ -89,7 +89,7 @@ impl SchemaChanges<'_> {
     }
 
     /// Completes the pending drops.
-    async fn finish_drops(&self, wanted: Option<&KeyspaceDef>) -> Result<(), Error> {
+    async fn finish_drops(&self, wanted: Option<&KeyspaceDef>) -> Result<()> {
         let mut attempts = Attempts::begin();
         loop {
             self.stored().load_newest().await?;
@@ -105,7 +105,7 @@ impl SchemaChanges<'_> {
     }
 
     /// Tries once to complete the given drops. A failed drop does not prevent the others.
-    async fn try_finish_drops(&self, marks: Vec<String>) -> Result<(), Error> {
+    async fn try_finish_drops(&self, marks: Vec<String>) -> Result<()> {
         let mut outcome = Ok(());
         let mut done: Records = Vec::new();
         let mut resources: Vec<(String, Resource)> = marks
@@ -138,7 +138,7 @@ impl SchemaChanges<'_> {
         outcome
     }
 
-    async fn try_finish_drop(&self, dropped: &Resource) -> Result<(), Error> {
+    async fn try_finish_drop(&self, dropped: &Resource) -> Result<()> {
         self.database.logins().forget_grants(dropped, StoreChange::default()).await?;
         match (dropped, self.database.store().capabilities().shared_schema) {
             (Resource::Table(keyspace, name), _) => {

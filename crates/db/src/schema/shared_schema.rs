@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use crate::Error;
+use crate::Result;
 
 /// A check of the metadata records: when it began, and its outcome.
 pub(super) struct SchemaRefresh {
     pub(super) began: Instant,
-    pub(super) outcome: Result<(), Error>,
+    pub(super) outcome: Result<()>,
 }
 
 /// The state of the metadata records that this server shares with others.

@@ -18,7 +18,8 @@ use super::copies::own_copy;
 use super::pending_drop::resource_of;
 use super::records::{KEYSPACE_RECORD, Records};
 use super::shared_schema::SchemaRefresh;
-use crate::{Database, DbFuture, Error};
+use crate::error::invalid;
+use crate::{Database, DbFuture, Error, Result};
 use base::schema::{Catalog, KeyspaceDef, is_same_family, keyspace_from_json, keyspace_to_json};
 use store::{StoreChange, StoreError};
 
@@ -110,7 +111,7 @@ impl StoredSchema<'_> {
         }
     }
 
-    async fn follow(&self) -> Result<(), Error> {
+    async fn follow(&self) -> Result<()> {
         let Some(shared) = self.database.store().capabilities().shared_schema else { return Ok(()) };
         if shared.records_version().await? > self.database.shared.version.load(Ordering::Acquire) {
             let _changing = self.database.changing.lock().await;
@@ -120,7 +121,7 @@ impl StoredSchema<'_> {
     }
 
     /// Loads the metadata records if other servers have changed them. The caller holds `changing`.
-    pub(crate) async fn load_newest(&self) -> Result<(), Error> {
+    pub(crate) async fn load_newest(&self) -> Result<()> {
         let mut attempts = Attempts::begin();
         loop {
             let outcome = self.try_load_newest().await;
@@ -130,7 +131,7 @@ impl StoredSchema<'_> {
         }
     }
 
-    async fn try_load_newest(&self) -> Result<(), Error> {
+    async fn try_load_newest(&self) -> Result<()> {
         let Some(shared) = self.database.store().capabilities().shared_schema else { return Ok(()) };
         let version = shared.records_version().await?;
         if version <= self.database.shared.version.load(Ordering::Acquire) {
@@ -184,18 +185,18 @@ impl StoredSchema<'_> {
     }
 
     /// Checks that the stored definition of a keyspace was readable, so that it may be overwritten.
-    pub(super) fn check_readable(&self, keyspace: &str) -> Result<(), Error> {
+    pub(super) fn check_readable(&self, keyspace: &str) -> Result<()> {
         if self.database.shared.unread.lock().contains(keyspace) {
-            return Err(Error::invalid(format!(
+            return invalid(format!(
                 "the definition of keyspace {keyspace} was written by a newer server, and this one cannot read it: \
                  change it there"
-            )));
+            ));
         }
         Ok(())
     }
 
     /// Writes metadata records. If a cluster times out, the records are read to find out whether they were written.
-    pub(super) async fn put_records(&self, records: Records) -> Result<(), Error> {
+    pub(super) async fn put_records(&self, records: Records) -> Result<()> {
         let outcome = self.database.store().change_schema(StoreChange::of_records(records.clone())).await;
         let Err(StoreError::TimedOut(_)) = outcome else { return Ok(outcome?) };
         let kept: HashMap<String, Bytes> = self.database.store().records().await?.into_iter().collect();
@@ -204,7 +205,7 @@ impl StoredSchema<'_> {
     }
 
     /// Returns the version of the records, to be read before they are loaded; `None` if no other server changes them.
-    pub(super) async fn version(&self) -> Result<Option<i64>, Error> {
+    pub(super) async fn version(&self) -> Result<Option<i64>> {
         match self.database.store().capabilities().shared_schema {
             Some(shared) => Ok(Some(shared.records_version().await?)),
             None => Ok(None),

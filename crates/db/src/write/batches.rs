@@ -4,19 +4,16 @@ use bytes::Bytes;
 
 use super::Writes;
 use crate::args::{ColumnOrSuper, MutationRequest, RowBatch};
+use crate::error::invalid;
 use crate::validate::Validation;
-use crate::{Error, Request};
+use crate::{Request, Result};
 use base::compat::features::ConsistencyLevel;
 use base::model::{CfMutation, Change, DeletionTime, Mutation};
 use base::util::trimmed;
 
 impl Writes<'_> {
     /// Writes columns of one row, in any of its column families (to 0.6).
-    pub async fn batch_insert(
-        &self,
-        key: Bytes,
-        families: Vec<(Bytes, Vec<ColumnOrSuper>)>,
-    ) -> Result<(), Error> {
+    pub async fn batch_insert(&self, key: Bytes, families: Vec<(Bytes, Vec<ColumnOrSuper>)>) -> Result<()> {
         let Request { keyspace, behaviour, .. } = *self.request;
         let checks = self.request.validation();
         checks.key(&key, None)?;
@@ -29,9 +26,9 @@ impl Writes<'_> {
         // The old servers assert this after their checks, and fail with an internal error.
         let mut inserts = families.iter().flat_map(|(_, inserts)| inserts);
         if inserts.any(|insert| insert.column.is_some() && insert.super_column.is_some()) {
-            return Err(Error::invalid(
+            return invalid(
                 "a ColumnOrSuperColumn of batch_insert is a Column or a SuperColumn, and not both",
-            ));
+            );
         }
         checks.keyspace_of_row(keyspace)?;
         let key = if behaviour.writes.batch_insert_trims_key { trimmed(&key) } else { key };
@@ -44,16 +41,16 @@ impl Writes<'_> {
     }
 
     /// Changes many rows. All changes are validated before any is written.
-    pub async fn batch_mutate(&self, rows: Vec<RowBatch>) -> Result<(), Error> {
+    pub async fn batch_mutate(&self, rows: Vec<RowBatch>) -> Result<()> {
         self.batch(rows, true).await
     }
 
     /// Changes many rows atomically (1.2 and later). Counters are not allowed.
-    pub async fn atomic_batch_mutate(&self, rows: Vec<RowBatch>) -> Result<(), Error> {
+    pub async fn atomic_batch_mutate(&self, rows: Vec<RowBatch>) -> Result<()> {
         self.batch(rows, false).await
     }
 
-    async fn batch(&self, rows: Vec<RowBatch>, may_count: bool) -> Result<(), Error> {
+    async fn batch(&self, rows: Vec<RowBatch>, may_count: bool) -> Result<()> {
         let Request { keyspace, consistency, behaviour, .. } = *self.request;
         let checks = self.request.validation();
         let mut mutations = Vec::with_capacity(rows.len());
@@ -61,7 +58,7 @@ impl Writes<'_> {
             if behaviour.writes.batch_is_checked_by_family {
                 let counts = checks.modern_batch_row(keyspace, &row, consistency)?;
                 if counts && !may_count {
-                    return Err(Error::invalid("Counter mutations are not allowed in atomic batches"));
+                    return invalid("Counter mutations are not allowed in atomic batches");
                 }
             } else {
                 checks.batch_row(keyspace, &row)?;
@@ -86,7 +83,7 @@ impl Writes<'_> {
     }
 
     /// Returns the mutation of a validated row; `None` if it changes nothing.
-    fn row_mutation(&self, checks: &Validation<'_>, row: RowBatch) -> Result<Option<Mutation>, Error> {
+    fn row_mutation(&self, checks: &Validation<'_>, row: RowBatch) -> Result<Option<Mutation>> {
         let leaves_rows = checks.behaviour.writes.batch_leaves_empty_rows
             && !self.request.store().capabilities().drops_empty_rows;
         let mut families: Vec<CfMutation> = Vec::with_capacity(row.families.len());
@@ -114,7 +111,7 @@ impl Writes<'_> {
 
 impl Validation<'_> {
     /// Validates one row of a batch: the key, then each element (to 0.7).
-    fn batch_row(&self, keyspace: &[u8], row: &RowBatch) -> Result<(), Error> {
+    fn batch_row(&self, keyspace: &[u8], row: &RowBatch) -> Result<()> {
         self.key(&row.key, None)?;
         for (family, changes) in &row.families {
             let named = self.named_family(keyspace, family);
@@ -130,7 +127,7 @@ impl Validation<'_> {
 
     /// Checks that a row's keyspace exists. The old servers look up the replicas of a row by its keyspace's
     /// replication even if the row writes nothing; up to 0.5 all keyspaces share one replication.
-    fn keyspace_of_row(&self, keyspace: &[u8]) -> Result<(), Error> {
+    fn keyspace_of_row(&self, keyspace: &[u8]) -> Result<()> {
         if self.behaviour.schema.replication_is_global { Ok(()) } else { self.keyspace(keyspace) }
     }
 
@@ -141,7 +138,7 @@ impl Validation<'_> {
         keyspace: &[u8],
         row: &RowBatch,
         consistency: ConsistencyLevel,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         let mut counts = false;
         for (family, changes) in &row.families {
             let cf = self.family(keyspace, family)?;

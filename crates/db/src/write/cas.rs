@@ -6,8 +6,9 @@ use bytes::Bytes;
 
 use super::Writes;
 use crate::args::NewColumn;
+use crate::error::invalid;
 use crate::validate::Validation;
-use crate::{Database, Error, Request};
+use crate::{Database, Request, Result};
 use base::compat::features::ConsistencyLevel;
 use base::compat::{Behaviour, texts};
 use base::model::{Cell, Change, Mutation, Predicate, ReadCommand, RowColumns, SliceRange};
@@ -42,7 +43,7 @@ impl Writes<'_> {
     /// Writes columns if the row is as expected. Conditional updates of one row wait for each other; plain writes do
     /// not wait for them, as in the old servers. The server sets the timestamp. A cluster runs conditional updates
     /// itself.
-    pub async fn cas(&self, request: CasRequest) -> Result<CasOutcome, Error> {
+    pub async fn cas(&self, request: CasRequest) -> Result<CasOutcome> {
         let Request { keyspace, consistency: commit_consistency, behaviour, .. } = *self.request;
         let checks = self.request.validation();
         let cf = checks.family_and_key(keyspace, &request.column_family, &request.key, false)?;
@@ -130,14 +131,9 @@ fn is_as_expected(cf: &CfDef, current: &[Cell], expected: &[NewColumn], behaviou
 
 impl Validation<'_> {
     /// Validates the updates, the expected columns, and the levels.
-    fn cas(
-        &self,
-        cf: &CfDef,
-        request: &CasRequest,
-        commit_consistency: ConsistencyLevel,
-    ) -> Result<(), Error> {
+    fn cas(&self, cf: &CfDef, request: &CasRequest, commit_consistency: ConsistencyLevel) -> Result<()> {
         if cf.is_super() {
-            return Err(Error::invalid("CAS does not support supercolumns"));
+            return invalid("CAS does not support supercolumns");
         }
         for column in &request.updates {
             self.names(cf, None, std::slice::from_ref(&column.name))?;
@@ -150,14 +146,14 @@ impl Validation<'_> {
             self.names(cf, None, std::slice::from_ref(&column.name))?;
         }
         if !request.serial_consistency.is_serial() {
-            return Err(Error::invalid(texts::not_serial(self.behaviour)));
+            return invalid(texts::not_serial(self.behaviour));
         }
         if commit_consistency.is_serial() {
-            return Err(Error::invalid(format!(
+            return invalid(format!(
                 "{} is not supported as conditional update commit consistency. Use ANY if you mean \"make sure it is \
                  accepted but I don't care how many replicas commit it for non-SERIAL reads\"",
                 commit_consistency
-            )));
+            ));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::Writes;
-use crate::Error;
+use crate::Result;
 use crate::validate::Validation;
 use base::compat::Behaviour;
 use base::marshal::{AbstractType, PACKAGE};
@@ -64,7 +64,7 @@ impl Writes<'_> {
         &self,
         checks: &Validation<'_>,
         Mutation { key, families }: &mut Mutation,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         for family in families.iter_mut().filter(|family| family.cf.is_super()) {
             let cf = &family.cf;
             let count = family.changes.unpacked_mut().filter_map(super_name).count();

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::args::{ColumnOrSuper, Deletion, MutationRequest, NewColumn, SlicePredicate};
+use crate::error::invalid;
 use crate::limits::{EXPIRY_MAX_S, NAME_BYTES_MAX, TTL_MAX_S};
 use crate::validate::{Validation, measure, text_of};
-use crate::{Error, table_cells};
+use crate::{Error, Result, table_cells};
 use base::compat::texts;
 use base::marshal;
 use base::schema::CfDef;
@@ -18,11 +19,11 @@ use bytes::Bytes;
 pub(super) struct NamedFamily<'a> {
     keyspace: &'a [u8],
     name: &'a [u8],
-    found: Result<&'a Arc<CfDef>, Error>,
+    found: Result<&'a Arc<CfDef>>,
 }
 
 impl NamedFamily<'_> {
-    fn cf(&self) -> Result<&CfDef, Error> {
+    fn cf(&self) -> Result<&CfDef> {
         match &self.found {
             Ok(cf) => Ok(cf),
             Err(error) => Err(error.clone()),
@@ -32,16 +33,16 @@ impl NamedFamily<'_> {
 
 /// Checks that the second at which a column expires fits into 31 bits. 2.1 stores it so, and refuses others. `which` is
 /// the word before "ttl" in the error.
-pub fn check_expiry(cf: &CfDef, ttl_s: i32, now_s: i32, which: &str) -> Result<(), Error> {
+pub fn check_expiry(cf: &CfDef, ttl_s: i32, now_s: i32, which: &str) -> Result<()> {
     if ttl_s <= EXPIRY_MAX_S - now_s {
         return Ok(());
     }
-    Err(Error::invalid(format!(
+    invalid(format!(
         "Request on table {}.{} with {which}ttl of {ttl_s} seconds exceeds maximum supported expiration date of \
          2038-01-19T03:14:06+00:00. In order to avoid this use a lower TTL, change the expiration date overflow \
          policy or upgrade to a version where this limitation is fixed. See CASSANDRA-14092 for more details.",
         cf.keyspace, cf.name
-    )))
+    ))
 }
 
 impl<'a> Validation<'a> {
@@ -53,11 +54,11 @@ impl<'a> Validation<'a> {
     }
 
     /// Validates one element of a batch (to 0.7).
-    pub(super) fn mutation(&self, family: &NamedFamily<'_>, mutation: &MutationRequest) -> Result<(), Error> {
+    pub(super) fn mutation(&self, family: &NamedFamily<'_>, mutation: &MutationRequest) -> Result<()> {
         match (&mutation.insert, &mutation.deletion) {
-            (Some(_), Some(_)) => Err(Error::invalid(
-                "Mutation may have either a ColumnOrSuperColumn or a Deletion, but not both",
-            )),
+            (Some(_), Some(_)) => {
+                invalid("Mutation may have either a ColumnOrSuperColumn or a Deletion, but not both")
+            }
             (Some(insert), None) => self.column_or_super(family, insert),
             (None, Some(deletion)) if self.behaviour.writes.batch_deletion_is_checked => {
                 let cf = family.cf()?;
@@ -65,17 +66,13 @@ impl<'a> Validation<'a> {
                 self.deletion_in(cf, deletion)
             }
             (None, Some(deletion)) => self.deletion(family, deletion),
-            (None, None) => Err(Error::invalid("Mutation must have one ColumnOrSuperColumn or one Deletion")),
+            (None, None) => invalid("Mutation must have one ColumnOrSuperColumn or one Deletion"),
         }
     }
 
     /// Validates an insert of a batch (to 0.7). A super column without columns is not checked, because nothing is
     /// written.
-    pub(super) fn column_or_super(
-        &self,
-        family: &NamedFamily<'_>,
-        insert: &ColumnOrSuper,
-    ) -> Result<(), Error> {
+    pub(super) fn column_or_super(&self, family: &NamedFamily<'_>, insert: &ColumnOrSuper) -> Result<()> {
         let check = |super_column: Option<&Bytes>, column: &NewColumn| {
             let cf = family.cf()?;
             self.path_in(cf, super_column, Some(&column.name))?;
@@ -93,30 +90,28 @@ impl<'a> Validation<'a> {
             }
         }
         if insert.column.is_none() && insert.super_column.is_none() {
-            return Err(Error::invalid("ColumnOrSuperColumn must have one or both of Column or SuperColumn"));
+            return invalid("ColumnOrSuperColumn must have one or both of Column or SuperColumn");
         }
         Ok(())
     }
 
     /// Validates one element of a batch in a known column family (0.8 and later).
-    pub(crate) fn mutation_in(&self, cf: &CfDef, mutation: &MutationRequest) -> Result<(), Error> {
+    pub(crate) fn mutation_in(&self, cf: &CfDef, mutation: &MutationRequest) -> Result<()> {
         match (&mutation.insert, &mutation.deletion) {
             (Some(insert), None) => self.insert_in(cf, insert),
             (None, Some(deletion)) => self.deletion_in(cf, deletion),
-            _ => Err(Error::invalid(
-                "mutation must have one and only one of column_or_supercolumn or deletion",
-            )),
+            _ => invalid("mutation must have one and only one of column_or_supercolumn or deletion"),
         }
     }
 
-    fn insert_in(&self, cf: &CfDef, insert: &ColumnOrSuper) -> Result<(), Error> {
+    fn insert_in(&self, cf: &CfDef, insert: &ColumnOrSuper) -> Result<()> {
         let ColumnOrSuper { column, super_column, counter, counter_super } = insert;
         let given = [column.is_some(), super_column.is_some(), counter.is_some(), counter_super.is_some()];
         if given.iter().filter(|is_given| **is_given).count() != 1 {
-            return Err(Error::invalid(
+            return invalid(
                 "ColumnOrSuperColumn must have one (and only one) of column, super_column, counter and \
                  counter_super_column",
-            ));
+            );
         }
         self.counting(cf, counter.is_some() || counter_super.is_some())?;
         if let Some(column) = column {
@@ -140,11 +135,11 @@ impl<'a> Validation<'a> {
     }
 
     /// Validates the time to live, either the given one or the column family's default.
-    fn ttl(&self, cf: &CfDef, ttl_s: Option<i32>) -> Result<(), Error> {
+    fn ttl(&self, cf: &CfDef, ttl_s: Option<i32>) -> Result<()> {
         self.long_enough(ttl_s)?;
         match ttl_s {
             Some(seconds) if seconds > TTL_MAX_S => {
-                Err(Error::invalid(format!("ttl is too large. requested ({seconds}) maximum ({TTL_MAX_S})")))
+                invalid(format!("ttl is too large. requested ({seconds}) maximum ({TTL_MAX_S})"))
             }
             Some(seconds) => self.expires_in_time(cf, seconds, ""),
             None => {
@@ -154,10 +149,10 @@ impl<'a> Validation<'a> {
     }
 
     /// Checks the least time to live: one second, or zero, which is none.
-    fn long_enough(&self, ttl_s: Option<i32>) -> Result<(), Error> {
+    fn long_enough(&self, ttl_s: Option<i32>) -> Result<()> {
         let least = if self.behaviour.writes.ttl_may_be_zero { 0 } else { 1 };
         match ttl_s {
-            Some(seconds) if seconds < least => Err(Error::invalid(texts::short_ttl(self.behaviour))),
+            Some(seconds) if seconds < least => invalid(texts::short_ttl(self.behaviour)),
             _ => Ok(()),
         }
     }
@@ -171,7 +166,7 @@ impl<'a> Validation<'a> {
         ))
     }
 
-    fn expires_in_time(&self, cf: &CfDef, ttl_s: i32, which: &str) -> Result<(), Error> {
+    fn expires_in_time(&self, cf: &CfDef, ttl_s: i32, which: &str) -> Result<()> {
         if !self.behaviour.writes.expiry_has_31_bits {
             return Ok(());
         }
@@ -179,11 +174,11 @@ impl<'a> Validation<'a> {
     }
 
     /// Validates a column's time to live, value and timestamp. Its name has been validated already.
-    pub(crate) fn column_data(&self, cf: &CfDef, in_super: bool, column: &NewColumn) -> Result<(), Error> {
+    pub(crate) fn column_data(&self, cf: &CfDef, in_super: bool, column: &NewColumn) -> Result<()> {
         self.ttl(cf, column.ttl_s)?;
-        let Some(value) = &column.value else { return Err(Error::invalid("Column value is required")) };
+        let Some(value) = &column.value else { return invalid("Column value is required") };
         if column.timestamp.is_none() {
-            return Err(Error::invalid("Column timestamp is required"));
+            return invalid("Column timestamp is required");
         }
         let definition = cf.column_metadata.get(&column.name);
         let of_table = cf.table.as_deref().map(|table| table_cells::value_validator(table, &column.name));
@@ -194,29 +189,23 @@ impl<'a> Validation<'a> {
             let place = format!("[{}][{}]", cf.keyspace, cf.name);
             let name = self.comparator(cf, in_super).to_text(&column.name);
             let in_hex = format!("[{}] = [{}]", hex(&column.name), hex(value));
-            return Err(Error::invalid(texts::invalid_value(
-                self.behaviour,
-                &place,
-                &name,
-                &in_hex,
-                &error.0,
-            )));
+            return invalid(texts::invalid_value(self.behaviour, &place, &name, &in_hex, &error.0));
         }
         let index = definition.and_then(|definition| definition.index.as_ref());
         if let Some(index) = index.filter(|_| value.len() > NAME_BYTES_MAX) {
-            return Err(Error::invalid(format!(
+            return invalid(format!(
                 "Can't index column value of size {} for index {} in CF {} of KS {}",
                 value.len(),
                 texts::index_of_value(self.behaviour, &cf.name, index.name.as_deref().unwrap_or("null")),
                 cf.name,
                 cf.keyspace
-            )));
+            ));
         }
         Ok(())
     }
 
     /// Validates a deletion of a batch in a known column family (0.7 and later).
-    fn deletion_in(&self, cf: &CfDef, deletion: &Deletion) -> Result<(), Error> {
+    fn deletion_in(&self, cf: &CfDef, deletion: &Deletion) -> Result<()> {
         if let Some(super_column) = &deletion.super_column {
             self.names(cf, None, std::slice::from_ref(super_column))?;
         }
@@ -229,19 +218,19 @@ impl<'a> Validation<'a> {
             return Err(self.super_on_standard(&what, cf.keyspace.as_bytes(), cf.name.as_bytes(), deletion));
         }
         if deletion.timestamp.is_none() && !cf.is_counter() {
-            return Err(Error::invalid(texts::deletion_without_timestamp(self.behaviour, &cf.name)));
+            return invalid(texts::deletion_without_timestamp(self.behaviour, &cf.name));
         }
         let slice = deletion.predicate.as_ref().and_then(|predicate| predicate.slice_range.as_ref());
         let is_in_super = slice.is_some() && deletion.super_column.is_some();
         if is_in_super && !self.behaviour.writes.deletes_slices_of_supers {
-            return Err(Error::invalid("Cannot delete a range of subcolumns in a super column"));
+            return invalid("Cannot delete a range of subcolumns in a super column");
         }
         Ok(())
     }
 
     /// Validates a deletion of a batch (to 0.6). 0.6 looks up the column family without checking that the keyspace
     /// exists.
-    fn deletion(&self, family: &NamedFamily<'_>, deletion: &Deletion) -> Result<(), Error> {
+    fn deletion(&self, family: &NamedFamily<'_>, deletion: &Deletion) -> Result<()> {
         let (keyspace, name) = (family.keyspace, family.name);
         let cf = self.find(keyspace, name);
         let Some(predicate) = &deletion.predicate else {
@@ -254,7 +243,7 @@ impl<'a> Validation<'a> {
         check_not_empty(predicate)?;
         if let (None, Some(super_column)) = (cf, &deletion.super_column) {
             measure("supercolumn", super_column)?;
-            return Err(Error::invalid(texts::super_of_standard(self.behaviour, &text_of(name))));
+            return invalid(texts::super_of_standard(self.behaviour, &text_of(name)));
         }
         self.deleted_columns(family.cf()?, deletion.super_column.as_ref(), predicate)
     }
@@ -265,7 +254,7 @@ impl<'a> Validation<'a> {
         cf: &CfDef,
         super_column: Option<&Bytes>,
         predicate: &SlicePredicate,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         if let Some(range) = &predicate.slice_range {
             self.range(cf, super_column.is_some(), range)?;
         }
@@ -273,17 +262,15 @@ impl<'a> Validation<'a> {
             self.names(cf, super_column, names)?;
         }
         if predicate.slice_range.is_some() && !self.behaviour.writes.deletes_slices {
-            return Err(Error::invalid("Deletion does not yet support SliceRange predicates."));
+            return invalid("Deletion does not yet support SliceRange predicates.");
         }
         Ok(())
     }
 }
 
-fn check_not_empty(predicate: &SlicePredicate) -> Result<(), Error> {
+fn check_not_empty(predicate: &SlicePredicate) -> Result<()> {
     if predicate.column_names.is_none() && predicate.slice_range.is_none() {
-        return Err(Error::invalid(
-            "A SlicePredicate must be given a list of Columns, a SliceRange, or both",
-        ));
+        return invalid("A SlicePredicate must be given a list of Columns, a SliceRange, or both");
     }
     Ok(())
 }

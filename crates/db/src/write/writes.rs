@@ -4,9 +4,10 @@ use bytes::Bytes;
 
 use super::changes::ChangeBuilder;
 use crate::args::{ColumnParent, ColumnPath, CounterColumn, NewColumn};
+use crate::error::invalid;
 use crate::limits::WRITTEN_COPIES;
 use crate::validate::Validation;
-use crate::{Error, Request};
+use crate::{Request, Result};
 use base::model::{Cell, Change, Mutation};
 use base::schema::CfDef;
 use base::util::meter;
@@ -30,23 +31,17 @@ impl<'a> Writes<'a> {
     }
 
     /// Writes one column, by its path (to 0.6).
-    pub async fn insert(
-        &self,
-        key: Bytes,
-        path: ColumnPath,
-        value: Bytes,
-        timestamp: i64,
-    ) -> Result<(), Error> {
+    pub async fn insert(&self, key: Bytes, path: ColumnPath, value: Bytes, timestamp: i64) -> Result<()> {
         let keyspace = self.request.keyspace;
         let checks = self.request.validation();
         checks.key(&key, None)?;
         let cf = checks.column_path(keyspace, &path)?;
         let Some(name) = path.column else {
             // 0.6 accepts this and then fails with an internal error.
-            return Err(Error::invalid(format!(
+            return invalid(format!(
                 "column parameter is not optional for an insert into super CF {}",
                 cf.name
-            )));
+            ));
         };
         let column = NewColumn { name, value: Some(value), timestamp: Some(timestamp), ttl_s: None };
         // Clients of earlier releases must also respect definitions that only later releases can make.
@@ -59,12 +54,7 @@ impl<'a> Writes<'a> {
     }
 
     /// Writes one column into its parent (0.7 and later).
-    pub async fn insert_column(
-        &self,
-        key: Bytes,
-        parent: ColumnParent,
-        column: NewColumn,
-    ) -> Result<(), Error> {
+    pub async fn insert_column(&self, key: Bytes, parent: ColumnParent, column: NewColumn) -> Result<()> {
         let keyspace = self.request.keyspace;
         let checks = self.request.validation();
         let cf = checks.family_and_key(keyspace, &parent.column_family, &key, false)?;
@@ -77,7 +67,7 @@ impl<'a> Writes<'a> {
     }
 
     /// Adds to a counter (0.8 and later).
-    pub async fn add(&self, key: Bytes, parent: ColumnParent, column: CounterColumn) -> Result<(), Error> {
+    pub async fn add(&self, key: Bytes, parent: ColumnParent, column: CounterColumn) -> Result<()> {
         let keyspace = self.request.keyspace;
         let checks = self.request.validation();
         let cf = checks.family_and_key(keyspace, &parent.column_family, &key, true)?;
@@ -91,7 +81,7 @@ impl<'a> Writes<'a> {
     }
 
     /// Deletes a column, a super column or a row.
-    pub async fn remove(&self, key: Bytes, path: ColumnPath, timestamp: i64) -> Result<(), Error> {
+    pub async fn remove(&self, key: Bytes, path: ColumnPath, timestamp: i64) -> Result<()> {
         self.remove_from(false, key, path, timestamp).await
     }
 
@@ -99,7 +89,7 @@ impl<'a> Writes<'a> {
     ///
     /// # Errors
     /// An invalid key or path.
-    pub fn check_removal(&self, key: &[u8], path: &ColumnPath) -> Result<(), Error> {
+    pub fn check_removal(&self, key: &[u8], path: &ColumnPath) -> Result<()> {
         let keyspace = self.request.keyspace;
         let checks = self.request.validation();
         let cf = checks.family_and_key(keyspace, &path.column_family, key, false)?;
@@ -107,7 +97,7 @@ impl<'a> Writes<'a> {
     }
 
     /// Deletes a counter, a super column of counters or a row, as of now (0.8 and later).
-    pub async fn remove_counter(&self, key: Bytes, path: ColumnPath) -> Result<(), Error> {
+    pub async fn remove_counter(&self, key: Bytes, path: ColumnPath) -> Result<()> {
         let now = self.request.database.next_micros();
         self.remove_from(true, key, path, now).await
     }
@@ -118,7 +108,7 @@ impl<'a> Writes<'a> {
         key: Bytes,
         path: ColumnPath,
         timestamp: i64,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let keyspace = self.request.keyspace;
         let checks = self.request.validation();
         let cf = checks.family_and_key(keyspace, &path.column_family, &key, with_counters)?;
@@ -133,7 +123,7 @@ impl<'a> Writes<'a> {
     }
 
     /// Applies validated mutations of the request's keyspace, together with their index entries.
-    pub async fn apply(&self, mut mutations: Vec<Mutation>) -> Result<(), Error> {
+    pub async fn apply(&self, mut mutations: Vec<Mutation>) -> Result<()> {
         let Request { consistency, behaviour, .. } = *self.request;
         if mutations.is_empty() {
             return Ok(());
@@ -155,18 +145,10 @@ impl<'a> Writes<'a> {
 
 impl Validation<'_> {
     /// Validates the parent and the name of a written column or counter (0.7 and later).
-    pub(crate) fn parent_for_write(
-        &self,
-        cf: &CfDef,
-        parent: &ColumnParent,
-        name: &Bytes,
-    ) -> Result<(), Error> {
+    pub(crate) fn parent_for_write(&self, cf: &CfDef, parent: &ColumnParent, name: &Bytes) -> Result<()> {
         self.parent_in(cf, parent)?;
         if cf.is_super() && parent.super_column.is_none() {
-            return Err(Error::invalid(format!(
-                "missing mandatory super column name for super CF {}",
-                cf.name
-            )));
+            return invalid(format!("missing mandatory super column name for super CF {}", cf.name));
         }
         self.names(cf, parent.super_column.as_ref(), std::slice::from_ref(name))
     }

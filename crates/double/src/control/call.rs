@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::error::{ControlError, ErrorKind};
 use super::operations::Control;
+use crate::control::Result;
 use crate::limits::CONTROL_BODY_BYTES_MAX;
 use web::HttpConnection;
 
@@ -36,7 +37,7 @@ pub trait Input: Sized + Send + 'static {
     ///
     /// # Errors
     /// `Invalid` if it has another form.
-    fn read(body: Bytes, content_type: Option<&str>) -> Result<Self, ControlError>;
+    fn read(body: Bytes, content_type: Option<&str>) -> Result<Self>;
 
     /// Returns the kinds of bodies; empty if the request has none.
     fn described(generator: &mut SchemaGenerator) -> Vec<BodyKind>;
@@ -58,7 +59,7 @@ pub struct BodyKind {
 pub struct NoBody;
 
 impl Input for NoBody {
-    fn read(body: Bytes, _: Option<&str>) -> Result<NoBody, ControlError> {
+    fn read(body: Bytes, _: Option<&str>) -> Result<NoBody> {
         if !body.is_empty() {
             return Err(ControlError::invalid("this request has no body: remove it"));
         }
@@ -73,7 +74,7 @@ impl Input for NoBody {
 impl<Q: Input> FromRequest<Arc<Control>> for ControlCall<Q> {
     type Rejection = ControlError;
 
-    async fn from_request(request: Request, server: &Arc<Control>) -> Result<ControlCall<Q>, ControlError> {
+    async fn from_request(request: Request, server: &Arc<Control>) -> Result<ControlCall<Q>> {
         let (mut parts, body) = request.into_parts();
         let in_path = RawPathParams::from_request_parts(&mut parts, &()).await;
         let in_path = in_path.map_err(|_| {
@@ -100,7 +101,7 @@ impl<Q: Input> FromRequest<Arc<Control>> for ControlCall<Q> {
 }
 
 /// Reads the body of a request. A body that is announced as too long is not read.
-async fn bytes_of(body: Body) -> Result<Bytes, ControlError> {
+async fn bytes_of(body: Body) -> Result<Bytes> {
     if body.size_hint().lower() > CONTROL_BODY_BYTES_MAX as u64 {
         return Err(too_large());
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::call::{ControlCall, NoBody};
 use super::error::ControlError;
 use super::json::{Json, Replied};
+use crate::control::Result;
 use base::marshal::{parse_date, timestamp_text};
 use base::util::{ClockChange, ClockState};
 
@@ -48,7 +49,7 @@ impl From<ClockState> for ClockReply {
 }
 
 impl ClockRequest {
-    fn change(self) -> Result<ClockChange, ControlError> {
+    fn change(self) -> Result<ClockChange> {
         match self {
             ClockRequest { freeze: Some(freezes), set: None, advance_ms: None, follow: None } => {
                 Ok(if freezes { ClockChange::Freeze } else { ClockChange::Unfreeze })

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::error::ControlError;
+use crate::control::Result;
 use base::compat::features::ConsistencyLevel;
 use config::suggestion;
 use db::faults::Condition;
@@ -15,7 +16,7 @@ const OPCODES: [&str; 4] = ["QUERY", "PREPARE", "EXECUTE", "BATCH"];
 ///
 /// # Errors
 /// `Invalid`, with the name that was probably meant.
-pub(super) fn check_condition(when: &Condition) -> Result<(), ControlError> {
+pub(super) fn check_condition(when: &Condition) -> Result<()> {
     let methods: BTreeSet<&str> = request_slots().iter().map(|slot| slot.method).chain(OPCODES).collect();
     check_known("method", when.method.as_deref(), &methods, "docs/methods.md lists them")?;
     let levels = ConsistencyLevel::names();
@@ -24,12 +25,7 @@ pub(super) fn check_condition(when: &Condition) -> Result<(), ControlError> {
     check_known("consistency", when.consistency.as_deref(), &levels, &format!("use {}", all.join(", ")))
 }
 
-fn check_known(
-    what: &str,
-    given: Option<&str>,
-    known: &BTreeSet<&str>,
-    which: &str,
-) -> Result<(), ControlError> {
+fn check_known(what: &str, given: Option<&str>, known: &BTreeSet<&str>, which: &str) -> Result<()> {
     let Some(given) = given else { return Ok(()) };
     if known.iter().any(|name| name.eq_ignore_ascii_case(given)) {
         return Ok(());

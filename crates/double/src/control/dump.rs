@@ -6,6 +6,7 @@ use super::call::{ControlCall, NoBody};
 use super::error::{ControlError, ErrorKind};
 use super::json::{Json, Replied};
 use super::operations::Control;
+use crate::control::Result;
 use crate::limits::CONTROL_BODY_BYTES_MAX;
 use base::schema::CfDef;
 use json_rows::{BytesForm, JsonData, JsonFamily, JsonRow};
@@ -21,7 +22,7 @@ pub(super) async fn dump(call: ControlCall<NoBody>) -> Replied<JsonData> {
 impl Control {
     /// Returns all rows of all column families that have some, with their tombstones. Clients may write
     /// meanwhile.
-    pub async fn dump(&self) -> Result<JsonData, ControlError> {
+    pub async fn dump(&self) -> Result<JsonData> {
         let _permit = self.database.admit().await;
         let catalog = self.database.catalog().clone();
         let mut data = JsonData { column_families: Vec::new() };
@@ -36,7 +37,7 @@ impl Control {
         Ok(data)
     }
 
-    async fn rows_of(&self, cf: &Arc<CfDef>, bytes: &mut usize) -> Result<Vec<JsonRow>, ControlError> {
+    async fn rows_of(&self, cf: &Arc<CfDef>, bytes: &mut usize) -> Result<Vec<JsonRow>> {
         let mut rows: Vec<(bytes::Bytes, JsonRow)> = Vec::new();
         let mut after = None;
         loop {

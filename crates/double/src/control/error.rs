@@ -48,6 +48,9 @@ impl ErrorKind {
     }
 }
 
+/// The result of an operation of this crate; another kind of error can be named.
+pub(crate) type Result<T, E = ControlError> = std::result::Result<T, E>;
+
 /// An error of a control request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]

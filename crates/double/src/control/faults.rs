@@ -9,6 +9,7 @@ use super::error::{ControlError, ErrorKind};
 use super::json::{Json, Replied};
 use super::operations::{Control, check_name};
 use super::snapshots::DeletedReply;
+use crate::control::Result;
 use db::faults::{FaultRule, RuleState};
 
 /// A rule, and its effects so far.
@@ -66,7 +67,7 @@ impl Control {
     ///
     /// # Errors
     /// `Invalid` if the rule has no effect, contradicts itself, or names a method or consistency level that does not exist.
-    pub fn set_fault(&self, name: &str, rule: FaultRule) -> Result<FaultReply, ControlError> {
+    pub fn set_fault(&self, name: &str, rule: FaultRule) -> Result<FaultReply> {
         check_name("rule", name)?;
         check_condition(&rule.when)?;
         let set = self.faults()?.set(name, rule);
@@ -74,7 +75,7 @@ impl Control {
     }
 
     /// Removes a rule.
-    pub fn remove_fault(&self, name: &str) -> Result<(), ControlError> {
+    pub fn remove_fault(&self, name: &str) -> Result<()> {
         if self.faults()?.remove(name) {
             return Ok(());
         }

@@ -11,6 +11,7 @@ use super::call::{BodyKind, Input};
 use super::content::JSON;
 use super::error::{ControlError, ErrorKind};
 use super::route::Output;
+use crate::control::Result;
 
 /// A body in JSON. Its content type is not checked, because curl sends another by default.
 #[derive(Debug)]
@@ -21,10 +22,10 @@ pub struct Json<T>(pub T);
 pub(super) struct OptionalJson<T>(pub T);
 
 /// The result of a handler whose reply is JSON.
-pub type Replied<T> = Result<Json<T>, ControlError>;
+pub type Replied<T> = Result<Json<T>>;
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for Json<T> {
-    fn read(body: Bytes, _: Option<&str>) -> Result<Json<T>, ControlError> {
+    fn read(body: Bytes, _: Option<&str>) -> Result<Json<T>> {
         serde_json::from_slice(&body).map(Json).map_err(|error| {
             ControlError::invalid(format!("the body is not the JSON that this request needs: {error}"))
         })
@@ -39,7 +40,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for Json<T> {
 impl<T: Default + DeserializeOwned + JsonSchema + Send + 'static> Input for OptionalJson<T> {
     const IS_OPTIONAL: bool = true;
 
-    fn read(body: Bytes, content_type: Option<&str>) -> Result<OptionalJson<T>, ControlError> {
+    fn read(body: Bytes, content_type: Option<&str>) -> Result<OptionalJson<T>> {
         if body.is_empty() {
             return Ok(OptionalJson(T::default()));
         }

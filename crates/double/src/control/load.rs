@@ -13,6 +13,7 @@ use super::content::JSON;
 use super::error::ControlError;
 use super::json::{Json, Replied};
 use super::operations::Control;
+use crate::control::Result;
 use base::compat::features::ConsistencyLevel;
 use base::model::Mutation;
 use base::util::meter::RequestLimits;
@@ -47,13 +48,13 @@ pub struct LoadReply {
 
 impl LoadBody {
     /// Reads a script or JSON from a file's bytes, according to the end of its name.
-    pub fn of_file(name: &str, bytes: Vec<u8>) -> Result<LoadBody, ControlError> {
+    pub fn of_file(name: &str, bytes: Vec<u8>) -> Result<LoadBody> {
         let kind = LoadBody::content_type(name)?;
         LoadBody::read(bytes.into(), Some(kind))
     }
 
     /// Returns the content type of a file.
-    pub fn content_type(name: &str) -> Result<&'static str, ControlError> {
+    pub fn content_type(name: &str) -> Result<&'static str> {
         match name.rsplit_once('.') {
             Some((_, "cql")) => Ok(CQL),
             Some((_, "cli" | "txt")) => Ok(CASSANDRA_CLI),
@@ -66,7 +67,7 @@ impl LoadBody {
 }
 
 impl Input for LoadBody {
-    fn read(body: Bytes, content_type: Option<&str>) -> Result<LoadBody, ControlError> {
+    fn read(body: Bytes, content_type: Option<&str>) -> Result<LoadBody> {
         match content_type {
             Some(JSON) => Ok(LoadBody::Json(Json::<JsonData>::read(body, content_type)?.0)),
             Some(CQL) => script_of(body).map(LoadBody::Cql),
@@ -103,17 +104,13 @@ impl Input for LoadBody {
     }
 }
 
-fn script_of(body: Bytes) -> Result<String, ControlError> {
+fn script_of(body: Bytes) -> Result<String> {
     String::from_utf8(body.into()).map_err(|_| ControlError::invalid("the script is not UTF-8"))
 }
 
 /// Loads data with all rights, as one request: no reset and no restore comes in between. Data that was loaded before an
 /// error stays.
-pub async fn load(
-    database: &Arc<Database>,
-    limits: &RequestLimits,
-    body: &LoadBody,
-) -> Result<LoadReply, ControlError> {
+pub async fn load(database: &Arc<Database>, limits: &RequestLimits, body: &LoadBody) -> Result<LoadReply> {
     match body {
         LoadBody::Cql(script) => database.metered(limits, Box::pin(load_cql(database, script))).await,
         LoadBody::CassandraCli(script) => {
@@ -123,19 +120,19 @@ pub async fn load(
     }
 }
 
-async fn load_cql(database: &Arc<Database>, script: &str) -> Result<LoadReply, ControlError> {
+async fn load_cql(database: &Arc<Database>, script: &str) -> Result<LoadReply> {
     let outcome = cql::run_script_of_operator(database, script).await;
     let outcome = outcome.map_err(|error| ControlError::invalid(error.to_string()))?;
     Ok(LoadReply { statements: outcome.statements, rows: 0 })
 }
 
-async fn load_cli(database: &Arc<Database>, script: &str) -> Result<LoadReply, ControlError> {
+async fn load_cli(database: &Arc<Database>, script: &str) -> Result<LoadReply> {
     let outcome = cassandra_cli::run_script(database, None, script).await;
     let outcome = outcome.map_err(|error| ControlError::invalid(error.to_string()))?;
     Ok(LoadReply { statements: outcome.statements, rows: 0 })
 }
 
-async fn load_json(database: &Arc<Database>, data: &JsonData) -> Result<LoadReply, ControlError> {
+async fn load_json(database: &Arc<Database>, data: &JsonData) -> Result<LoadReply> {
     let now = RowOrigin::Written(LoadTime { micros: database.next_micros(), now_s: database.now_s() });
     // Everything is checked before the first row is written.
     let mut mutations = Vec::new();
@@ -168,7 +165,7 @@ pub(super) async fn answer(call: ControlCall<LoadBody>) -> Replied<LoadReply> {
 
 impl Control {
     /// Loads data with all rights.
-    pub async fn load(&self, body: &LoadBody) -> Result<LoadReply, ControlError> {
+    pub async fn load(&self, body: &LoadBody) -> Result<LoadReply> {
         load(&self.database, &self.requests, body).await
     }
 }

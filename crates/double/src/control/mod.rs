@@ -42,6 +42,7 @@ pub use call::{BodyKind, ControlCall, Input, NoBody};
 pub use client::{ControlClient, ControlReply};
 pub use client_ports::{ClientAddresses, ClientPorts};
 pub use clock::{ClockReply, ClockRequest};
+pub(crate) use error::Result;
 pub use error::{ControlError, ErrorKind};
 pub use faults::{FaultList, FaultReply};
 pub use json::{Json, Replied};

@@ -7,6 +7,7 @@ use super::error::{ControlError, ErrorKind};
 use super::reset_scope::ResetScope;
 use super::sandboxes::Sandboxes;
 use super::snapshot_reply::SnapshotReply;
+use crate::control::Result;
 use crate::limits::{SNAPSHOT_NAME_CHARS_MAX, SNAPSHOTS_MAX};
 use base::util::meter::RequestLimits;
 use base::util::{ClockChange, ClockState, process_memory};
@@ -49,7 +50,7 @@ impl Control {
     ///
     /// # Errors
     /// `Invalid` if the database has no gate, no snapshots, or a clock that cannot be changed.
-    pub async fn new(database: Arc<Database>, limits: SnapshotLimits) -> Result<Control, ControlError> {
+    pub async fn new(database: Arc<Database>, limits: SnapshotLimits) -> Result<Control> {
         if database.clock().state().is_none() {
             return Err(fixed_clock());
         }
@@ -71,7 +72,7 @@ impl Control {
     }
 
     /// Removes rows, or returns to the start-up state.
-    pub async fn reset(&self, scope: ResetScope) -> Result<(), ControlError> {
+    pub async fn reset(&self, scope: ResetScope) -> Result<()> {
         let snapshots = snapshots_of(&self.database)?;
         match scope {
             ResetScope::Data => snapshots.clear().await?,
@@ -88,7 +89,7 @@ impl Control {
     }
 
     /// Takes a snapshot with a name. It replaces an earlier one of this name.
-    pub async fn take_snapshot(&self, name: &str) -> Result<SnapshotReply, ControlError> {
+    pub async fn take_snapshot(&self, name: &str) -> Result<SnapshotReply> {
         check_name("snapshot", name)?;
         let mut snapshots = self.snapshots.lock().await;
         if snapshots.len() >= self.limits.snapshots_max && !snapshots.contains_key(name) {
@@ -120,7 +121,7 @@ impl Control {
     }
 
     /// Returns to a snapshot.
-    pub async fn restore(&self, name: &str) -> Result<SnapshotReply, ControlError> {
+    pub async fn restore(&self, name: &str) -> Result<SnapshotReply> {
         let snapshot = self.snapshots.lock().await.get(name).cloned().ok_or_else(|| unknown(name))?;
         snapshots_of(&self.database)?.restore(&snapshot).await?;
         Ok(SnapshotReply::new(name, &snapshot))
@@ -133,7 +134,7 @@ impl Control {
     }
 
     /// Deletes a snapshot.
-    pub async fn delete_snapshot(&self, name: &str) -> Result<(), ControlError> {
+    pub async fn delete_snapshot(&self, name: &str) -> Result<()> {
         let removed = self.snapshots.lock().await.remove(name);
         // Freeing its rows can take long.
         let removed = removed.ok_or_else(|| unknown(name))?;
@@ -142,7 +143,7 @@ impl Control {
     }
 
     /// Returns the sandboxes.
-    pub(super) fn sandboxes(&self) -> Result<&Sandboxes, ControlError> {
+    pub(super) fn sandboxes(&self) -> Result<&Sandboxes> {
         self.sandboxes.as_ref().ok_or_else(|| {
             ControlError::invalid(
                 "a sandbox has no sandboxes: send the request without /sandboxes/NAME in front",
@@ -151,7 +152,7 @@ impl Control {
     }
 
     /// Opens a further database with the state of a snapshot, or of the start.
-    pub async fn further_database(&self, from: Option<&str>) -> Result<Arc<Database>, ControlError> {
+    pub async fn further_database(&self, from: Option<&str>) -> Result<Arc<Database>> {
         let named = match from {
             Some(name) => Some(self.snapshots.lock().await.get(name).cloned().ok_or_else(|| unknown(name))?),
             None => None,
@@ -160,7 +161,7 @@ impl Control {
     }
 
     /// Returns faults and the journal.
-    pub fn faults(&self) -> Result<&Faults, ControlError> {
+    pub fn faults(&self) -> Result<&Faults> {
         self.database
             .faults()
             .map(|faults| &**faults)
@@ -168,17 +169,17 @@ impl Control {
     }
 
     /// Returns the state of the clock.
-    pub fn clock(&self) -> Result<ClockState, ControlError> {
+    pub fn clock(&self) -> Result<ClockState> {
         self.database.clock().state().ok_or_else(fixed_clock)
     }
 
     /// Changes the clock.
-    pub fn change_clock(&self, change: ClockChange) -> Result<ClockState, ControlError> {
+    pub fn change_clock(&self, change: ClockChange) -> Result<ClockState> {
         self.database.clock().change(change).ok_or_else(fixed_clock)
     }
 }
 
-fn snapshots_of(database: &Arc<Database>) -> Result<Snapshots<'_>, ControlError> {
+fn snapshots_of(database: &Arc<Database>) -> Result<Snapshots<'_>> {
     database.snapshots().ok_or_else(|| ControlError::invalid("only a store in memory has snapshots"))
 }
 
@@ -187,7 +188,7 @@ fn fixed_clock() -> ControlError {
 }
 
 /// Checks the name of a snapshot, a sandbox or a rule.
-pub(super) fn check_name(of: &str, name: &str) -> Result<(), ControlError> {
+pub(super) fn check_name(of: &str, name: &str) -> Result<()> {
     let is_plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
     let is_dots = name.chars().all(|letter| letter == '.');
     if is_dots || name.len() > SNAPSHOT_NAME_CHARS_MAX || !is_plain {

@@ -21,9 +21,9 @@ use tokio::time::{Instant, timeout_at};
 use super::call::{ControlCall, NoBody};
 use super::conditions::check_condition;
 use super::content::JSON_LINES;
-use super::error::ControlError;
 use super::json::Json;
 use super::route::Output;
+use crate::control::Result;
 use db::faults::{Condition, JournalEntry, SoughtRequests};
 
 /// The time without a request after which an empty line is sent: so the server finds out that the client has left.
@@ -110,12 +110,12 @@ impl RequestStream {
     }
 }
 
-pub(super) async fn all(call: ControlCall<NoBody>) -> Result<RequestStream, ControlError> {
+pub(super) async fn all(call: ControlCall<NoBody>) -> Result<RequestStream> {
     let (entries, ending) = (call.control.faults()?.journal.follow(), call.connection.ending);
     Ok(RequestStream { entries, sought: SoughtRequests::default(), silence: SILENCE, ending })
 }
 
-pub(super) async fn some(call: ControlCall<Json<StreamRequest>>) -> Result<RequestStream, ControlError> {
+pub(super) async fn some(call: ControlCall<Json<StreamRequest>>) -> Result<RequestStream> {
     let (entries, ending) = (call.control.faults()?.journal.follow(), call.connection.ending);
     let StreamRequest { when, arguments } = call.body.0;
     check_condition(&when)?;

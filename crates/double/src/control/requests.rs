@@ -11,6 +11,7 @@ use super::conditions::check_condition;
 use super::error::{ControlError, ErrorKind};
 use super::json::{Json, Replied};
 use super::operations::Control;
+use crate::control::Result;
 use crate::limits::EXPECTATIONS_MAX;
 use db::faults::{Condition, Journal, JournalEntry, SoughtRequests};
 
@@ -108,7 +109,7 @@ pub(super) async fn verify(call: ControlCall<Json<VerifyRequest>>) -> Replied<Ve
 async fn searched<T: Send + 'static>(
     control: Arc<Control>,
     search: impl FnOnce(&Journal) -> T + Send + 'static,
-) -> Result<T, ControlError> {
+) -> Result<T> {
     let searching = tokio::task::spawn_blocking(move || Ok(search(&control.faults()?.journal)));
     searching.await.unwrap_or_else(|error| {
         Err(ControlError::new(ErrorKind::Internal, format!("the requests were not searched: {error}")))

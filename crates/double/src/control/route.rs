@@ -7,8 +7,8 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use schemars::{Schema, SchemaGenerator};
 
 use super::call::{BodyKind, ControlCall, Input};
-use super::error::ControlError;
 use super::operations::Control;
+use crate::control::Result;
 
 /// The part of a path that stands for any name.
 pub(super) const NAME: &str = "{name}";
@@ -68,7 +68,7 @@ impl Route {
     where
         Q: Input,
         A: Output,
-        F: Future<Output = Result<A, ControlError>> + Send + 'static,
+        F: Future<Output = Result<A>> + Send + 'static,
     {
         Route {
             verb,

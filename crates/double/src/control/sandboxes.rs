@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::client_ports::{ClientAddresses, ClientPorts};
 use super::error::{ControlError, ErrorKind};
 use super::operations::{Control, check_name};
+use crate::control::Result;
 use crate::limits::SANDBOXES_MAX;
 use base::compat::features::ReportedVersion;
 use base::util::Release;
@@ -86,7 +87,7 @@ impl SandboxReply {
 
 impl SandboxRequest {
     /// Returns the settings of the server's ports, changed as the request specifies.
-    fn changed(&self, ports: &ClientPorts) -> Result<ClientPorts, ControlError> {
+    fn changed(&self, ports: &ClientPorts) -> Result<ClientPorts> {
         let mut ports = ports.clone();
         if !self.compat.is_empty() {
             let releases: Result<Vec<Release>, String> =
@@ -109,7 +110,7 @@ impl Sandboxes {
     }
 
     /// Reserves a name, so that it is opened only once.
-    fn reserve(&self, name: &str) -> Result<Reserved<'_>, ControlError> {
+    fn reserve(&self, name: &str) -> Result<Reserved<'_>> {
         check_name("sandbox", name)?;
         let mut open = self.open.lock();
         if open.contains_key(name) {
@@ -128,7 +129,7 @@ impl Sandboxes {
     }
 
     /// Serves a database as a sandbox.
-    async fn serve(&self, database: Arc<Database>, ports: &ClientPorts) -> Result<Sandbox, ControlError> {
+    async fn serve(&self, database: Arc<Database>, ports: &ClientPorts) -> Result<Sandbox> {
         let shutdown = Shutdown::new();
         let signal = shutdown.signal();
         let signal = signal.ok_or_else(|| ControlError::new(ErrorKind::Busy, "the server is stopping"))?;
@@ -164,11 +165,7 @@ impl Drop for Reserved<'_> {
 
 impl Control {
     /// Opens a sandbox with the state of a snapshot, or of the start.
-    pub async fn open_sandbox(
-        &self,
-        name: &str,
-        request: &SandboxRequest,
-    ) -> Result<SandboxReply, ControlError> {
+    pub async fn open_sandbox(&self, name: &str, request: &SandboxRequest) -> Result<SandboxReply> {
         let sandboxes = self.sandboxes()?;
         let ports = request.changed(&sandboxes.ports)?;
         let reserved = sandboxes.reserve(name)?;
@@ -181,7 +178,7 @@ impl Control {
     }
 
     /// Returns all sandboxes in the order of their names.
-    pub fn list_sandboxes(&self) -> Result<Vec<SandboxReply>, ControlError> {
+    pub fn list_sandboxes(&self) -> Result<Vec<SandboxReply>> {
         let open = self.sandboxes()?.open.lock();
         let replies = open.iter().filter_map(|(name, sandbox)| {
             sandbox.as_ref().map(|sandbox| SandboxReply::new(name, sandbox.addresses))
@@ -190,7 +187,7 @@ impl Control {
     }
 
     /// Closes the connections of a sandbox, and frees it.
-    pub async fn delete_sandbox(&self, name: &str) -> Result<(), ControlError> {
+    pub async fn delete_sandbox(&self, name: &str) -> Result<()> {
         let Sandbox { control, shutdown, .. } = {
             let mut open = self.sandboxes()?.open.lock();
             match open.get_mut(name).map(Option::take) {
@@ -210,7 +207,7 @@ impl Control {
     }
 
     /// Returns the control of a sandbox.
-    pub fn of_sandbox(&self, name: &str) -> Result<Arc<Control>, ControlError> {
+    pub fn of_sandbox(&self, name: &str) -> Result<Arc<Control>> {
         let open = self.sandboxes()?.open.lock();
         let sandbox = open.get(name).and_then(Option::as_ref);
         sandbox.map(|sandbox| sandbox.control.clone()).ok_or_else(|| unknown(name))

@@ -17,6 +17,7 @@ use super::error::{ControlError, ErrorKind};
 use super::operations::Control;
 use super::route::Route;
 use super::routes::routes;
+use crate::control::Result;
 use crate::limits::{CONTROL_REQUEST_S, CONTROL_SILENCE_S};
 use base::util::Password;
 use net::limits::STATUS_REQUEST_BYTES_MAX;
@@ -41,11 +42,7 @@ pub fn control_service(
     HttpService::new(routes, hosts, HttpLimits::of_many(STATUS_REQUEST_BYTES_MAX, times))
 }
 
-async fn check_sender(
-    State(token): State<AccessToken>,
-    request: Request,
-    next: Next,
-) -> Result<Response, ControlError> {
+async fn check_sender(State(token): State<AccessToken>, request: Request, next: Next) -> Result<Response> {
     if !token.admits(request.headers()) {
         return Err(ControlError::new(ErrorKind::Unauthorized, NEEDS_TOKEN));
     }
@@ -70,11 +67,7 @@ pub fn router(control: &Arc<Control>, time: Duration) -> Router {
         .with_state(control.clone())
 }
 
-async fn limit_time(
-    State(time): State<Duration>,
-    request: Request,
-    next: Next,
-) -> Result<Response, ControlError> {
+async fn limit_time(State(time): State<Duration>, request: Request, next: Next) -> Result<Response> {
     timeout(time, next.run(request)).await.map_err(|_| {
         let why = format!("the request was not done after {} seconds: it was stopped", time.as_secs_f64());
         ControlError::new(ErrorKind::Busy, why)

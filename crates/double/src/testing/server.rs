@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 use super::builder::ServerBuilder;
 use super::clock::TestClock;
-use crate::control::{ClientAddresses, Control, ControlError, LoadBody, ResetScope, SnapshotLimits};
+use crate::control::{ClientAddresses, Control, ControlError, LoadBody, ResetScope, Result, SnapshotLimits};
 use db::Database;
 use db::faults::Faults;
 use net::{Admission, Shutdown};
@@ -279,7 +279,7 @@ impl Server {
 
     fn run<T: Send + 'static, F>(&self, work: impl FnOnce(Arc<Control>) -> F) -> Result<T, TestingError>
     where
-        F: Future<Output = Result<T, ControlError>> + Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
     {
         Ok(run_on(self.handle()?, work(self.control.clone()))??)
     }

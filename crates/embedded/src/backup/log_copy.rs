@@ -16,7 +16,7 @@ use super::io_error;
 use crate::disk::Disk;
 use crate::log::{end_of_records, path_of, read_segment, segments_of};
 use crate::manifest::LogSpan;
-use store::StoreError;
+use store::Result;
 
 /// Pauses before a segment is read again. Together they give a writer one second to finish a record.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
@@ -26,12 +26,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(512);
 ///
 /// # Errors
 /// `Corrupt` if a segment is damaged or missing. A segment that a flush removes during the copy is missing, too.
-pub(super) fn copy_log(
-    disk: &dyn Disk,
-    from: &Path,
-    to: &Path,
-    needed: Option<LogSpan>,
-) -> Result<u64, StoreError> {
+pub(super) fn copy_log(disk: &dyn Disk, from: &Path, to: &Path, needed: Option<LogSpan>) -> Result<u64> {
     let Some(LogSpan { first, last }) = needed else { return Ok(0) };
     disk.remove_directory(to)
         .and_then(|()| disk.create_directory(to))
@@ -53,16 +48,12 @@ pub(super) fn copy_log(
 ///
 /// # Errors
 /// `Corrupt` if it is damaged or missing.
-pub(crate) fn complete_records(disk: &dyn Disk, path: &Path, number: u64) -> Result<Bytes, StoreError> {
+pub(crate) fn complete_records(disk: &dyn Disk, path: &Path, number: u64) -> Result<Bytes> {
     whole_records(path, number, || read_segment(disk, path))
 }
 
 /// Returns a segment up to the end of its last complete record. Empty if the segment was only created.
-fn whole_records(
-    path: &Path,
-    number: u64,
-    mut read: impl FnMut() -> Result<Bytes, StoreError>,
-) -> Result<Bytes, StoreError> {
+fn whole_records(path: &Path, number: u64, mut read: impl FnMut() -> Result<Bytes>) -> Result<Bytes> {
     let mut pause = FIRST_PAUSE;
     loop {
         let bytes = read()?;
@@ -101,7 +92,7 @@ mod tests {
         (std::fs::read(path_of(directory, 1)).unwrap().into(), ends)
     }
 
-    fn copied(reads: &[Bytes]) -> Result<Bytes, StoreError> {
+    fn copied(reads: &[Bytes]) -> Result<Bytes> {
         let mut reads: VecDeque<Bytes> = reads.iter().cloned().collect();
         whole_records(Path::new("1.log"), 1, || {
             Ok(if reads.len() > 1 { reads.pop_front().unwrap() } else { reads[0].clone() })

@@ -72,7 +72,7 @@ use super::format;
 use super::manifest::{self, Contents, Manifest};
 use super::pace::Progress;
 use crate::disk::{Disk, RealDisk};
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// The number of attempts to copy the source between two changes of its manifest.
 const ATTEMPTS: u32 = 20;
@@ -97,7 +97,7 @@ pub struct BackupOptions {
 /// `Mismatch` if the source is not a data directory of the newest format, or the target cannot be used; `Corrupt` if
 /// the source is damaged; `Io` if the operating system fails, or the source changes too often. The target is unchanged
 /// after an error.
-pub fn back_up(options: &BackupOptions, progress: Progress<'_>) -> Result<BackupSummary, StoreError> {
+pub fn back_up(options: &BackupOptions, progress: Progress<'_>) -> Result<BackupSummary> {
     back_up_on(&(Arc::new(RealDisk) as Arc<dyn Disk>), options, progress)
 }
 
@@ -106,7 +106,7 @@ pub fn back_up_on(
     disk: &Arc<dyn Disk>,
     options: &BackupOptions,
     progress: Progress<'_>,
-) -> Result<BackupSummary, StoreError> {
+) -> Result<BackupSummary> {
     let source = BackupSource::open(&**disk, &options.source)?;
     let target = BackupTarget::create(&**disk, &options.target, &source.directory)?;
     let mut capture = Capture {
@@ -138,7 +138,7 @@ struct Capture<'a> {
 
 impl Capture<'_> {
     /// Copies the source between two changes of its manifest. Returns the manifest and the number of attempts.
-    fn run(&mut self, progress: Progress<'_>) -> Result<(Contents, u32), StoreError> {
+    fn run(&mut self, progress: Progress<'_>) -> Result<(Contents, u32)> {
         let mut pause = FIRST_PAUSE;
         let mut change = "";
         for attempt in 1..=ATTEMPTS {
@@ -167,7 +167,7 @@ impl Capture<'_> {
         )))
     }
 
-    fn copy_files(&mut self, contents: &Contents, progress: Progress<'_>) -> Result<(), StoreError> {
+    fn copy_files(&mut self, contents: &Contents, progress: Progress<'_>) -> Result<()> {
         self.trees.update(contents, progress)?;
         let (from, to) = (self.source.directory.join("log"), self.target.unfinished.join("log"));
         self.log_bytes = copy_log(self.disk, &from, &to, contents.log)?;

@@ -6,7 +6,7 @@ use super::io_error;
 use crate::disk::Disk;
 use crate::format;
 use crate::manifest::{Contents, LogSpan, Manifest};
-use store::StoreError;
+use store::Result;
 
 /// A source: a data directory of this version's format.
 pub(super) struct BackupSource {
@@ -18,14 +18,14 @@ pub(super) struct BackupSource {
 
 impl BackupSource {
     /// Checks that a directory can be backed up.
-    pub(super) fn open(disk: &dyn Disk, directory: &Path) -> Result<BackupSource, StoreError> {
+    pub(super) fn open(disk: &dyn Disk, directory: &Path) -> Result<BackupSource> {
         let marker = format::read(disk, directory)?;
         let directory = directory.canonicalize().map_err(|error| io_error(directory, &error))?;
         Ok(BackupSource { directory, marker })
     }
 
     /// Reads the manifest.
-    pub(super) fn manifest(&self, disk: &dyn Disk) -> Result<Contents, StoreError> {
+    pub(super) fn manifest(&self, disk: &dyn Disk) -> Result<Contents> {
         Manifest::read(disk, &self.directory)
     }
 }

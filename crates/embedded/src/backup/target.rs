@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::io_error;
 use crate::disk::Disk;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Suffix of the directory's name until the backup is complete.
 const UNFINISHED: &str = ".unfinished";
@@ -27,11 +27,7 @@ impl<'a> BackupTarget<'a> {
     ///
     /// # Errors
     /// `Mismatch` if the target exists and is not an empty directory, or is inside of the source.
-    pub(super) fn create(
-        disk: &'a dyn Disk,
-        path: &Path,
-        source: &Path,
-    ) -> Result<BackupTarget<'a>, StoreError> {
+    pub(super) fn create(disk: &'a dyn Disk, path: &Path, source: &Path) -> Result<BackupTarget<'a>> {
         let path = resolved(path)?;
         if path.starts_with(source) {
             return Err(StoreError::Mismatch(format!(
@@ -60,13 +56,13 @@ impl<'a> BackupTarget<'a> {
     }
 
     /// Writes a file of the backup.
-    pub(super) fn write(&self, disk: &dyn Disk, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+    pub(super) fn write(&self, disk: &dyn Disk, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.unfinished.join(name);
         disk.write(&path, bytes).map_err(|error| io_error(&path, &error))
     }
 
     /// Syncs the backup and renames it to its final path.
-    pub(super) fn finish(mut self) -> Result<(), StoreError> {
+    pub(super) fn finish(mut self) -> Result<()> {
         sync_all(self.disk, &self.unfinished)?;
         let renamed = self.disk.rename(&self.unfinished, &self.path);
         renamed.map_err(|error| io_error(&self.path, &error))?;
@@ -87,7 +83,7 @@ impl Drop for BackupTarget<'_> {
 }
 
 /// Returns a path without symbolic links. It need not exist, but its parent directory must.
-fn resolved(path: &Path) -> Result<PathBuf, StoreError> {
+fn resolved(path: &Path) -> Result<PathBuf> {
     if let Ok(path) = path.canonicalize() {
         return Ok(path);
     }
@@ -109,7 +105,7 @@ fn resolved(path: &Path) -> Result<PathBuf, StoreError> {
 }
 
 /// Fails unless a path does not exist, or is an empty directory that a rename can replace.
-fn check_free(path: &Path) -> Result<(), StoreError> {
+fn check_free(path: &Path) -> Result<()> {
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         metadata => metadata.map_err(|error| io_error(path, &error))?,
@@ -141,7 +137,7 @@ fn check_free(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Syncs all files in a directory, then the directory itself.
-fn sync_all(disk: &dyn Disk, directory: &Path) -> Result<(), StoreError> {
+fn sync_all(disk: &dyn Disk, directory: &Path) -> Result<()> {
     for path in disk.list(directory).map_err(|error| io_error(directory, &error))? {
         if path.is_dir() {
             sync_all(disk, &path)?;

@@ -12,7 +12,7 @@ use crate::manifest::{Contents, TreeIdentity};
 use crate::pace::{PacedProgress, Progress};
 use crate::table_folders::table_folders;
 use crate::tables::{GIVEN_UP, ListedTable, TreeName, TreeVersion};
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Attempts to copy one tree. Another one is needed if a compaction has replaced tables meanwhile. Each attempt keeps
 /// the tables that were linked or copied before, so there is less to do.
@@ -83,7 +83,7 @@ impl<'a> TreeCopies<'a> {
     /// # Errors
     /// `Corrupt` if a file of a tree is damaged or missing. The files of a tree that is truncated during the copy are
     /// missing, too.
-    pub(super) fn update(&mut self, contents: &Contents, progress: Progress<'_>) -> Result<(), StoreError> {
+    pub(super) fn update(&mut self, contents: &Contents, progress: Progress<'_>) -> Result<()> {
         self.disk.create_directory(&self.copy).map_err(|error| io_error(&self.copy, &error))?;
         let listed: HashSet<&str> = contents.tables.keys().map(String::as_str).collect();
         for folder in self.trees.keys().filter(|folder| !listed.contains(&folder[..])) {
@@ -105,7 +105,7 @@ impl<'a> TreeCopies<'a> {
 
     /// Returns whether the operator has given up the tables of a directory. The backup then has an empty directory with
     /// the same suffix.
-    fn is_given_up(&self, name: &TreeName, progress: Progress<'_>) -> Result<bool, StoreError> {
+    fn is_given_up(&self, name: &TreeName, progress: Progress<'_>) -> Result<bool> {
         let Some(given_up) = name.given_up() else { return Ok(false) };
         progress(&format!(
             "the tables of {} in {} were given up by an operator: the backup does not have them",
@@ -123,7 +123,7 @@ impl<'a> TreeCopies<'a> {
         name: TreeName,
         mut identity: Option<TreeIdentity>,
         pace: &mut PacedProgress<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let folder = name.folder().to_owned();
         let copy = self.copy.join(&folder);
         let tables = copy.join("tables");
@@ -157,12 +157,7 @@ impl<'a> TreeCopies<'a> {
 
 impl TreeCopy {
     /// Updates the copy to the current list of tables of the tree.
-    fn update(
-        &mut self,
-        disk: &dyn Disk,
-        copy: &Path,
-        pace: &mut PacedProgress<'_>,
-    ) -> Result<(), StoreError> {
+    fn update(&mut self, disk: &dyn Disk, copy: &Path, pace: &mut PacedProgress<'_>) -> Result<()> {
         let version = TreeVersion::read(disk, &self.name, self.identity)?;
         let listed = version.tables(&self.name)?;
         for table in &listed {
@@ -193,7 +188,7 @@ impl TreeCopy {
         copy: &Path,
         table: ListedTable,
         pace: &mut PacedProgress<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         if self.tables.get(&table.number).is_some_and(|taken| taken.checksum == table.checksum) {
             return Ok(());
         }
@@ -230,7 +225,7 @@ fn copy_file(
     from: &Path,
     to: &Path,
     pace: &mut PacedProgress<'_>,
-) -> Result<u64, StoreError> {
+) -> Result<u64> {
     let copy = disk.create(to).map_err(|error| io_error(to, &error))?;
     let mut piece = vec![0; PIECE_BYTES];
     let mut length = 0;

@@ -12,7 +12,7 @@ use crate::recovery::replay_newest;
 use crate::tables::{TableSpace, TableSpaceOptions};
 use crate::verification::verify;
 use base::util::Clock;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Size of the cache of data blocks, in bytes. Opening trees reads few blocks.
 const CACHE_BYTES: u64 = 1 << 20;
@@ -32,7 +32,7 @@ impl BackupVerification<'_> {
     /// # Errors
     /// `Corrupt` for damage, with the path in the source: linked tables are damaged there, and copied ones most
     /// probably, too.
-    pub(super) fn run(&self, reads_tables: bool, progress: Progress<'_>) -> Result<(), StoreError> {
+    pub(super) fn run(&self, reads_tables: bool, progress: Progress<'_>) -> Result<()> {
         self.check_log().and_then(|()| self.open_trees()).map_err(|error| self.of_source(error))?;
         if !reads_tables {
             return Ok(());
@@ -43,12 +43,12 @@ impl BackupVerification<'_> {
         found.damages.into_iter().next().map_or(Ok(()), |damage| Err(self.of_source(damage)))
     }
 
-    fn check_log(&self) -> Result<(), StoreError> {
+    fn check_log(&self) -> Result<()> {
         let contents = Manifest::read(&**self.disk, self.copy)?;
         replay_newest(&**self.disk, &self.copy.join("log"), &contents, |_| {}).map(|_| ())
     }
 
-    fn open_trees(&self) -> Result<(), StoreError> {
+    fn open_trees(&self) -> Result<()> {
         let contents = Manifest::read(&**self.disk, self.copy)?;
         let space = TableSpace::new(TableSpaceOptions {
             directory: self.copy.join("tables"),

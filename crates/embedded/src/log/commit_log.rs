@@ -15,7 +15,7 @@ use super::record::SealedRecord;
 use super::replay::{Replayed, segments_of};
 use super::segment::{Segment, open_cut, path_of};
 use crate::disk::{Disk, DiskFile};
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// The segments of the log. Records are appended to the last one.
 pub(crate) struct CommitLog {
@@ -44,7 +44,7 @@ impl CommitLog {
         directory: &Path,
         replayed: &Replayed,
         first: u64,
-    ) -> Result<CommitLog, StoreError> {
+    ) -> Result<CommitLog> {
         for number in segments_of(&*disk, directory)? {
             if number < first || number > replayed.end.segment {
                 let path = path_of(directory, number);
@@ -78,11 +78,7 @@ impl CommitLog {
     }
 
     /// Creates a log whose first segment is `number`.
-    pub(crate) fn create(
-        disk: Arc<dyn Disk>,
-        directory: &Path,
-        number: u64,
-    ) -> Result<CommitLog, StoreError> {
+    pub(crate) fn create(disk: Arc<dyn Disk>, directory: &Path, number: u64) -> Result<CommitLog> {
         let segment =
             first_segment(&*disk, directory, number).map_err(|error| io_error(directory, &error))?;
         let begin = MarkPosition { segment: number, offset: segment.length };
@@ -100,7 +96,7 @@ impl CommitLog {
     }
 
     /// Writes a record to the operating system: all of it, or nothing if this fails.
-    pub(crate) fn append(&self, record: &SealedRecord) -> Result<(), StoreError> {
+    pub(crate) fn append(&self, record: &SealedRecord) -> Result<()> {
         let mut current = self.current.lock();
         let before = current.segment.length;
         let appended = current.segment.append(record);
@@ -114,7 +110,7 @@ impl CommitLog {
     }
 
     /// Creates the file of the next segment, durably, without using it yet. Only one thread at a time may call this.
-    pub(crate) fn prepare_next(&self) -> Result<Segment, StoreError> {
+    pub(crate) fn prepare_next(&self) -> Result<Segment> {
         let (number, key) = {
             let current = self.current.lock();
             (current.segment.number + 1, current.segment.key)
@@ -127,7 +123,7 @@ impl CommitLog {
     ///
     /// # Errors
     /// The head of the next segment could not be written. Records are still appended to the old segment.
-    pub(crate) fn switch_to(&self, mut next: Segment) -> Result<Segment, StoreError> {
+    pub(crate) fn switch_to(&self, mut next: Segment) -> Result<Segment> {
         let mut current = self.current.lock();
         assert!(
             next.number == current.segment.number + 1,

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::disk::RealDisk;
     use crate::log::{ChangeList, RecordBuilder, replay};
-    use store::StoreError;
+    use store::Result;
 
     /// Bytes of a head of format 1.
     const SEGMENT_HEAD: usize = 32;
@@ -104,7 +104,7 @@ mod tests {
         bytes
     }
 
-    fn replayed(bytes: &[u8]) -> Result<(Vec<u8>, usize), StoreError> {
+    fn replayed(bytes: &[u8]) -> Result<(Vec<u8>, usize)> {
         let directory = tempfile::tempdir().unwrap();
         fs::write(path_of(directory.path(), 1), bytes).unwrap();
         let mut found = Vec::new();

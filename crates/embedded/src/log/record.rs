@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 
 use super::changes::{ChangeList, Changes, put_bytes, take_bytes, take_number};
 use super::mark::RECORD_END;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Bytes of a record's head.
 pub(super) const HEAD: usize = 12;
@@ -83,7 +83,7 @@ impl RecordBuilder {
     ///
     /// # Errors
     /// `Io` if the payload has almost 4 GiB or more.
-    pub(crate) fn seal(self) -> Result<SealedRecord, StoreError> {
+    pub(crate) fn seal(self) -> Result<SealedRecord> {
         let length = u32::try_from(self.bytes.len()).ok();
         let Some(length) = length.filter(|length| *length < RECORD_END) else {
             return Err(StoreError::Io(

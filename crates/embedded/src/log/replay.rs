@@ -20,7 +20,7 @@ use super::stored_segment::{
     Item, StoredSegment, damaged, newest_mark_in, no_segment, read_segment, written_from,
 };
 use crate::disk::Disk;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Where a replayed log ends, and appending continues.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -47,8 +47,8 @@ pub(crate) fn replay(
     directory: &Path,
     first: u64,
     last: u64,
-    mut each: impl FnMut(RowRecord<'_>) -> Result<(), StoreError>,
-) -> Result<Replayed, StoreError> {
+    mut each: impl FnMut(RowRecord<'_>) -> Result<()>,
+) -> Result<Replayed> {
     let begin = StoredSegment::read(disk, directory, first)?;
     let begin = begin.ok_or_else(|| no_segment(&path_of(directory, first), first))?;
     let mut replayed = Replayed::at(begin.head);
@@ -77,7 +77,7 @@ pub(crate) fn replay(
 ///
 /// # Errors
 /// `Corrupt` if damage follows, and not a torn end.
-pub(crate) fn end_of_records(path: &Path, number: u64, bytes: &Bytes) -> Result<usize, StoreError> {
+pub(crate) fn end_of_records(path: &Path, number: u64, bytes: &Bytes) -> Result<usize> {
     let Some(segment) = StoredSegment::of(path, number, bytes.clone())? else { return Ok(0) };
     let mut replayed = Replayed::at(segment.head);
     let end = replayed.add(&segment, &mut |_| Ok(()))?;
@@ -89,7 +89,7 @@ pub(crate) fn end_of_records(path: &Path, number: u64, bytes: &Bytes) -> Result<
 }
 
 /// Returns the numbers of the segments in a directory, sorted.
-pub(crate) fn segments_of(disk: &dyn Disk, directory: &Path) -> Result<Vec<u64>, StoreError> {
+pub(crate) fn segments_of(disk: &dyn Disk, directory: &Path) -> Result<Vec<u64>> {
     let paths = disk.list(directory).map_err(StoreError::io_at(directory))?;
     let mut numbers: Vec<u64> = paths.iter().filter_map(|path| number_of(path)).collect();
     numbers.sort_unstable();
@@ -108,8 +108,8 @@ impl Replayed {
     fn add(
         &mut self,
         segment: &StoredSegment,
-        each: &mut impl FnMut(RowRecord<'_>) -> Result<(), StoreError>,
-    ) -> Result<usize, StoreError> {
+        each: &mut impl FnMut(RowRecord<'_>) -> Result<()>,
+    ) -> Result<usize> {
         let mut at = segment.head.length();
         assert!(segment.head.number >= self.end.segment, "writes would be replayed in another order");
         self.key = segment.head.key;
@@ -136,13 +136,7 @@ impl Replayed {
     ///
     /// # Errors
     /// `Corrupt` if the log was synced beyond `end`.
-    fn check_rest(
-        &self,
-        disk: &dyn Disk,
-        directory: &Path,
-        end: MarkPosition,
-        last: u64,
-    ) -> Result<(), StoreError> {
+    fn check_rest(&self, disk: &dyn Disk, directory: &Path, end: MarkPosition, last: u64) -> Result<()> {
         let (mut ignored, mut from) = (0, usize::try_from(self.end.offset).unwrap_or(usize::MAX));
         for number in self.end.segment..=last {
             let bytes = read_segment(disk, &path_of(directory, number))?;
@@ -222,7 +216,7 @@ mod tests {
         two_segments(directory).sync().unwrap();
     }
 
-    fn replayed(directory: &Path, range: (u64, u64)) -> Result<(Vec<u8>, Replayed), StoreError> {
+    fn replayed(directory: &Path, range: (u64, u64)) -> Result<(Vec<u8>, Replayed)> {
         let mut found = Vec::new();
         let end = replay(&RealDisk, directory, range.0, range.1, |row| {
             found.push(row.prefix[0]);

@@ -11,7 +11,7 @@ use super::record::{HEAD, read_head};
 use super::segment::path_of;
 use super::segment_head::{SEGMENT_HEAD, SegmentHead};
 use crate::disk::Disk;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// The unit in which a disk writes. A power failure leaves a sector completely or not at all.
 pub(super) const SECTOR: usize = 512;
@@ -37,18 +37,14 @@ impl StoredSegment {
     ///
     /// # Errors
     /// `Corrupt` if the file is missing, or begins with neither a head nor a sector of zeros.
-    pub(super) fn read(
-        disk: &dyn Disk,
-        directory: &Path,
-        number: u64,
-    ) -> Result<Option<StoredSegment>, StoreError> {
+    pub(super) fn read(disk: &dyn Disk, directory: &Path, number: u64) -> Result<Option<StoredSegment>> {
         let path = path_of(directory, number);
         let bytes = read_segment(disk, &path)?;
         StoredSegment::of(&path, number, bytes)
     }
 
     /// Returns a segment of these bytes, like `read`.
-    pub(super) fn of(path: &Path, number: u64, bytes: Bytes) -> Result<Option<StoredSegment>, StoreError> {
+    pub(super) fn of(path: &Path, number: u64, bytes: Bytes) -> Result<Option<StoredSegment>> {
         let first_sector = bytes.get(..SECTOR).unwrap_or(&bytes);
         match SegmentHead::read(&bytes, number) {
             Some(head) => Ok(Some(StoredSegment { path: path.to_owned(), head, bytes })),
@@ -62,7 +58,7 @@ impl StoredSegment {
     ///
     /// # Errors
     /// `Corrupt` if a segment of format 1, which has no marks, is damaged.
-    pub(super) fn item_at(&self, at: usize) -> Result<Option<(usize, Item)>, StoreError> {
+    pub(super) fn item_at(&self, at: usize) -> Result<Option<(usize, Item)>> {
         let rest = self.bytes.get(at..).unwrap_or_default();
         if let Some(durable) = self.head.key.and_then(|key| key.read_mark(rest)) {
             return Ok(Some((at + MARK, Item::Mark(durable))));
@@ -90,7 +86,7 @@ impl StoredSegment {
 ///
 /// # Errors
 /// `Corrupt` when it is missing.
-pub(crate) fn read_segment(disk: &dyn Disk, path: &Path) -> Result<Bytes, StoreError> {
+pub(crate) fn read_segment(disk: &dyn Disk, path: &Path) -> Result<Bytes> {
     disk.read(path).map(Bytes::from).map_err(StoreError::needed_at(path))
 }
 

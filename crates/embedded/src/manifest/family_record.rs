@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use base::marshal::{has_reversed_components, may_succeed};
 use base::schema::{CfDef, ColumnType, FamilyName};
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// The id, the generation and the types of a column family with which its data was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ impl FamilyRecord {
     ///
     /// # Errors
     /// `Mismatch`, with what to do.
-    pub(crate) fn check_key_order(&self, directory: &Path, name: &FamilyName) -> Result<(), StoreError> {
+    pub(crate) fn check_key_order(&self, directory: &Path, name: &FamilyName) -> Result<()> {
         let expected = key_order_of(&self.comparator, self.subcomparator.as_deref());
         if self.is_dropped || self.key_order.is_some() || expected.is_none() {
             return Ok(());

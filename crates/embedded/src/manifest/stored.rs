@@ -12,7 +12,7 @@ use super::file::{NamedChanges, decode, encode};
 use super::writer::{ManifestWriter, changes_path};
 use crate::disk::{Disk, ReplaceError};
 use crate::health::Health;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// The file's name in the data directory.
 pub(crate) const FILE: &str = "MANIFEST";
@@ -35,7 +35,7 @@ struct StoredManifest {
 
 impl StoredManifest {
     /// Decodes a manifest, and reads its file of changes if it has one.
-    fn read(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<StoredManifest, StoreError> {
+    fn read(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<StoredManifest> {
         let (mut contents, changes) = decode(bytes).map_err(|why| unreadable(path, &why))?;
         let Some(NamedChanges { number, form }) = changes else {
             return Ok(StoredManifest { contents, number: None, is_cut: false });
@@ -55,7 +55,7 @@ impl Manifest {
     }
 
     /// Returns whether a data directory has a manifest.
-    pub(crate) fn exists(disk: &dyn Disk, directory: &Path) -> Result<bool, StoreError> {
+    pub(crate) fn exists(disk: &dyn Disk, directory: &Path) -> Result<bool> {
         let path = directory.join(FILE);
         disk.exists(&path).map_err(StoreError::io_at(&path))
     }
@@ -66,7 +66,7 @@ impl Manifest {
         directory: &Path,
         contents: Contents,
         health: Arc<Health>,
-    ) -> Result<Manifest, StoreError> {
+    ) -> Result<Manifest> {
         let writer = ManifestWriter::new(disk, directory.join(FILE), None);
         let manifest =
             Manifest { writer: Mutex::new(Some(writer)), ..Manifest::in_memory(Contents::default(), health) };
@@ -75,11 +75,7 @@ impl Manifest {
     }
 
     /// Reads the manifest of a data directory, and removes leftover files of changes.
-    pub(crate) fn open(
-        disk: Arc<dyn Disk>,
-        directory: &Path,
-        health: Arc<Health>,
-    ) -> Result<Manifest, StoreError> {
+    pub(crate) fn open(disk: Arc<dyn Disk>, directory: &Path, health: Arc<Health>) -> Result<Manifest> {
         let path = directory.join(FILE);
         let StoredManifest { contents, number, is_cut } =
             StoredManifest::read(&*disk, &path, &disk.read(&path).map_err(StoreError::needed_at(&path))?)?;
@@ -105,7 +101,7 @@ impl Manifest {
     ///
     /// # Errors
     /// `Corrupt` when a file is missing or damaged.
-    pub(crate) fn read(disk: &dyn Disk, directory: &Path) -> Result<Contents, StoreError> {
+    pub(crate) fn read(disk: &dyn Disk, directory: &Path) -> Result<Contents> {
         let path = directory.join(FILE);
         loop {
             let bytes = disk.read(&path).map_err(StoreError::needed_at(&path))?;
@@ -121,7 +117,7 @@ impl Manifest {
     }
 
     /// Returns contents encoded as a manifest without a file of changes.
-    pub(crate) fn encode(contents: &Contents) -> Result<Vec<u8>, StoreError> {
+    pub(crate) fn encode(contents: &Contents) -> Result<Vec<u8>> {
         encode(contents, None).map_err(|why| StoreError::Io(format!("the manifest cannot be written: {why}")))
     }
 
@@ -135,7 +131,7 @@ impl Manifest {
     /// # Errors
     /// The contents in memory are unchanged. If the change may nevertheless be on the disk, the store refuses all
     /// further writes.
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Contents)) -> Result<(), StoreError> {
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Contents)) -> Result<()> {
         let mut writer = self.writer.lock();
         self.health.check_failure()?;
         let before = self.contents.load_full();
@@ -194,7 +190,7 @@ fn unreadable(path: &Path, why: &str) -> StoreError {
 }
 
 /// Removes files of changes that the manifest does not name.
-fn remove_unnamed(disk: &dyn Disk, path: &Path, named: Option<u64>) -> Result<(), StoreError> {
+fn remove_unnamed(disk: &dyn Disk, path: &Path, named: Option<u64>) -> Result<()> {
     let directory = path.parent().unwrap_or(path);
     for other in disk.list(directory).map_err(StoreError::io_at(directory))? {
         let number = other.extension().and_then(|number| number.to_str()?.parse::<u64>().ok());

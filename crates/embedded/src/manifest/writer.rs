@@ -23,6 +23,7 @@ use super::contents::Contents;
 use super::file::encode;
 use crate::disk::{Disk, DiskFile, ReplaceError, replace};
 use crate::limits::MANIFEST_BYTES_REPLACED;
+use store::Result;
 
 /// Writes the manifest of one data directory.
 pub(super) struct ManifestWriter {
@@ -142,11 +143,11 @@ mod tests {
         Manifest::create(Arc::new(RealDisk), directory, contents, Arc::default()).unwrap()
     }
 
-    fn open(directory: &Path) -> Result<Manifest, StoreError> {
+    fn open(directory: &Path) -> Result<Manifest> {
         Manifest::open(Arc::new(RealDisk), directory, Arc::default())
     }
 
-    fn write(manifest: &Manifest, value: &'static str) -> Result<(), StoreError> {
+    fn write(manifest: &Manifest, value: &'static str) -> Result<()> {
         manifest.change(|contents| drop(contents.records.insert("small".to_owned(), Bytes::from(value))))
     }
 

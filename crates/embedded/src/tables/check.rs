@@ -27,7 +27,7 @@ use super::error::TreeName;
 use super::version::{ListedTable, TreeVersion};
 use crate::disk::Disk;
 use crate::manifest::TreeIdentity;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Bytes after a table's table of contents.
 const TRAILER_BYTES: usize = 4 + 2 + 16 + 8 + 8;
@@ -40,11 +40,7 @@ const PIECE_BYTES: usize = 1 << 20;
 ///
 /// # Errors
 /// `Corrupt` if files are missing or have wrong checksums.
-pub(super) fn check_tree(
-    disk: &dyn Disk,
-    tree: &TreeName,
-    recorded: Option<TreeIdentity>,
-) -> Result<(), StoreError> {
+pub(super) fn check_tree(disk: &dyn Disk, tree: &TreeName, recorded: Option<TreeIdentity>) -> Result<()> {
     let version = TreeVersion::read(disk, tree, recorded)?;
     let tables = tree.directory.join("tables");
     for table in disk.list(&tables).map_err(|error| tree.unreadable(&tables, error))? {
@@ -58,7 +54,7 @@ pub(super) fn check_tree(
 /// Makes `current` name the list that the manifest has recorded. It names a later one after a crash between a change of
 /// the tree and the change of the manifest. The tables of the recorded list are still there, and the log has what they
 /// lack. A file `current` that is written only in part is written again at the next start.
-fn restore_current(disk: &dyn Disk, tree: &TreeName, version: &TreeVersion) -> Result<(), StoreError> {
+fn restore_current(disk: &dyn Disk, tree: &TreeName, version: &TreeVersion) -> Result<()> {
     let path = tree.directory.join("current");
     if disk.read(&path).is_ok_and(|current| current == version.current) {
         return Ok(());
@@ -76,7 +72,7 @@ pub(super) fn check_identity(
     tree: &TreeName,
     recorded: TreeIdentity,
     found: u64,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     if recorded.tables_sum == found {
         return Ok(());
     }
@@ -91,7 +87,7 @@ pub(super) fn check_identity(
 
 /// Checks that a table's file has a number as its name. The library cannot open a tree with other names, and panics if
 /// there is a directory.
-fn check_name(tree: &TreeName, table: &Path) -> Result<(), StoreError> {
+fn check_name(tree: &TreeName, table: &Path) -> Result<()> {
     let name = table.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     if name.parse::<u64>().is_ok() && !table.is_dir() {
         return Ok(());
@@ -118,11 +114,7 @@ fn remove_unfinished(disk: &dyn Disk, tree: &TreeName) {
 ///
 /// # Errors
 /// `Corrupt` if they differ or the file is missing.
-pub(crate) fn check_table(
-    tree: &TreeName,
-    table: &ListedTable,
-    mut each: impl FnMut(u64),
-) -> Result<(), StoreError> {
+pub(crate) fn check_table(tree: &TreeName, table: &ListedTable, mut each: impl FnMut(u64)) -> Result<()> {
     let path = tree.table_file(table.number);
     let mut read = || -> io::Result<u128> {
         let (mut file, mut sum) = (File::open(&path)?, Xxh3::new());
@@ -156,7 +148,7 @@ pub(crate) fn key_range_of(tree: &TreeName, number: u64) -> Option<(Vec<u8>, Vec
 
 /// Checks the checksum of a table's table of contents. A file without a trailer is accepted here, since a crash may
 /// have left an unfinished table: the library opens listed tables only, and refuses a listed one without a trailer.
-fn check_contents(tree: &TreeName, table: &Path) -> Result<(), StoreError> {
+fn check_contents(tree: &TreeName, table: &Path) -> Result<()> {
     let read = || -> io::Result<Option<(u128, u128)>> {
         let mut file = File::open(table)?;
         let length = file.metadata()?.len();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use lsm_tree::Error;
 
 use crate::health::text_of;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Suffix of the directory of a tree that the operator has given up because it is damaged.
 pub(crate) const GIVEN_UP: &str = ".given-up";
@@ -96,7 +96,7 @@ impl TreeName {
     }
 
     /// Fails if the checksum of a file of the tree differs from the stored one.
-    pub(crate) fn check_sum(&self, file: &Path, expected: u128, found: u128) -> Result<(), StoreError> {
+    pub(crate) fn check_sum(&self, file: &Path, expected: u128, found: u128) -> Result<()> {
         if expected == found {
             return Ok(());
         }
@@ -109,7 +109,7 @@ impl TreeName {
 
     /// Runs code that may read damaged files. The tree library panics on some kinds of damage (a missing property of a
     /// table is an assertion there). Such a panic is converted to an error.
-    pub(crate) fn guarded<T>(&self, run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(crate) fn guarded<T>(&self, run: impl FnOnce() -> Result<T>) -> Result<T> {
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(self.damage(&text_of(&*panic))))
     }
 }

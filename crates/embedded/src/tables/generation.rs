@@ -12,7 +12,7 @@ use crate::long_keys;
 use crate::manifest::TreeRecord;
 use base::schema::FamilyName;
 use base::util::SharedMap;
-use store::StoreError;
+use store::Result;
 
 /// Returns the number of a generation: the column family's id in the upper half, the generation in the lower.
 pub(crate) fn number_of(id: u32, generation: u32) -> u64 {
@@ -82,7 +82,7 @@ impl Tables {
         self,
         space: Option<&TableSpace>,
         listed: &SharedMap<String, TreeRecord>,
-    ) -> Result<Tables, StoreError> {
+    ) -> Result<Tables> {
         let Some(space) = space else { return Ok(self) };
         for (slot, folder) in [(&self.main, &self.folder.main), (&self.long, &self.folder.long)] {
             if let Some(record) = listed.get(folder) {
@@ -104,12 +104,12 @@ impl Tables {
     }
 
     /// Returns the tree of ordinary entries, and creates it if needed. Only one flush at a time may call this.
-    pub(crate) fn main_or_create(&self, space: &TableSpace) -> Result<&Tree, StoreError> {
+    pub(crate) fn main_or_create(&self, space: &TableSpace) -> Result<&Tree> {
         self.get_or_create(space, &self.main, &self.folder.main)
     }
 
     /// Returns the tree of long keys, and creates it if needed. Only one flush at a time may call this.
-    pub(crate) fn long_or_create(&self, space: &TableSpace) -> Result<&Tree, StoreError> {
+    pub(crate) fn long_or_create(&self, space: &TableSpace) -> Result<&Tree> {
         self.get_or_create(space, &self.long, &self.folder.long)
     }
 
@@ -118,7 +118,7 @@ impl Tables {
         space: &TableSpace,
         slot: &'a OnceLock<Arc<Tree>>,
         folder: &str,
-    ) -> Result<&'a Tree, StoreError> {
+    ) -> Result<&'a Tree> {
         if let Some(tree) = slot.get() {
             return Ok(tree);
         }
@@ -129,7 +129,7 @@ impl Tables {
     }
 
     /// Returns the value of a key.
-    pub(crate) fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+    pub(crate) fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>> {
         if key.len() < long_keys::CHUNK {
             return self.main().map_or(Ok(None), |tree| tree.get(snapshot, key));
         }

@@ -18,7 +18,7 @@ use crate::disk::Disk;
 use crate::manifest::{Contents, Manifest, TreeIdentity};
 use base::util::Clock;
 use base::util::metrics::Counter;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// The first sequence number. 0 has a special meaning in the tree library.
 const FIRST_SEQUENCE: SeqNo = 1;
@@ -101,7 +101,7 @@ impl TableSpace {
         folder: &str,
         owner: &str,
         gc_grace_s: &Arc<AtomicI32>,
-    ) -> Result<Option<Arc<Tree>>, StoreError> {
+    ) -> Result<Option<Arc<Tree>>> {
         let name = self.name_of(folder, owner);
         if let Some(given_up) = name.given_up() {
             tracing::warn!(
@@ -123,11 +123,7 @@ impl TableSpace {
 
     /// Records in the manifest which tables some trees have now, together with another change. Trees that the manifest
     /// does not list after that change are left out: they were truncated or dropped, or are not flushed yet.
-    pub(crate) fn record(
-        &self,
-        trees: &[&Tree],
-        change: impl FnOnce(&mut Contents),
-    ) -> Result<(), StoreError> {
+    pub(crate) fn record(&self, trees: &[&Tree], change: impl FnOnce(&mut Contents)) -> Result<()> {
         let _recording = self.recording.lock();
         let found: Result<Vec<_>, _> = trees.iter().map(|tree| tree.identity(self)).collect();
         let found = found?;
@@ -148,12 +144,7 @@ impl TableSpace {
 
     /// Creates an empty tree. A directory of that name is a leftover of a flush that a crash interrupted, and is
     /// removed.
-    pub(crate) fn create(
-        &self,
-        folder: &str,
-        owner: &str,
-        gc_grace_s: &Arc<AtomicI32>,
-    ) -> Result<Arc<Tree>, StoreError> {
+    pub(crate) fn create(&self, folder: &str, owner: &str, gc_grace_s: &Arc<AtomicI32>) -> Result<Arc<Tree>> {
         let name = self.name_of(folder, owner);
         let disk = &self.options.disk;
         disk.remove_directory(&name.directory)
@@ -168,7 +159,7 @@ impl TableSpace {
         name: TreeName,
         gc_grace_s: &Arc<AtomicI32>,
         recorded: Option<TreeIdentity>,
-    ) -> Result<Arc<Tree>, StoreError> {
+    ) -> Result<Arc<Tree>> {
         let filter = TombstoneFilter {
             clock: self.options.clock.clone(),
             gc_grace_s: gc_grace_s.clone(),
@@ -235,7 +226,7 @@ impl TableSpace {
     }
 
     /// Runs one compaction of each tree that needs one. Returns whether there was any.
-    pub(crate) fn compact_trees(&self) -> Result<bool, StoreError> {
+    pub(crate) fn compact_trees(&self) -> Result<bool> {
         let mut has_worked = false;
         for tree in self.trees() {
             if self.is_closing() {
@@ -271,7 +262,7 @@ impl TableSpace {
 
     /// Removes directories of tables that are not listed: of truncated or dropped generations, and of flushes that a
     /// crash interrupted.
-    pub(crate) fn remove_unlisted(&self, is_listed: impl Fn(&str) -> bool) -> Result<(), StoreError> {
+    pub(crate) fn remove_unlisted(&self, is_listed: impl Fn(&str) -> bool) -> Result<()> {
         let directory = &self.options.directory;
         self.options.disk.create_directory(directory).map_err(StoreError::io_at(directory))?;
         for path in self.options.disk.list(directory).map_err(StoreError::io_at(directory))? {

@@ -15,7 +15,7 @@ use super::snapshot::Snapshot;
 use super::space::TableSpace;
 use crate::disk::Disk;
 use crate::manifest::TreeIdentity;
-use store::StoreError;
+use store::{Result, StoreError};
 
 /// Size of a table, in bytes, at which a compaction starts the next one.
 const TABLE_BYTES: u64 = 64 << 20;
@@ -55,7 +55,7 @@ impl Tree {
     }
 
     /// Returns the identity of the tables that the tree has now, and a sequence number at which they are visible.
-    pub(super) fn identity(&self, space: &TableSpace) -> Result<(TreeIdentity, SeqNo), StoreError> {
+    pub(super) fn identity(&self, space: &TableSpace) -> Result<(TreeIdentity, SeqNo)> {
         // Read before the version: a later version has this number or a higher one.
         let sequence = space.visible().get();
         let version = self.tree.current_version();
@@ -94,7 +94,7 @@ impl Tree {
     }
 
     /// Returns the value of a key.
-    pub(crate) fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+    pub(crate) fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>> {
         self.history.at(snapshot.sequence()).get(key).map_err(|error| self.name.error(&error))
     }
 
@@ -106,7 +106,7 @@ impl Tree {
 
     /// Starts to write a sorted run of entries, which win over all entries of the tree. `space` is the space of the
     /// tree.
-    pub(crate) fn write<'a>(&'a self, space: &'a TableSpace) -> Result<TableWriter<'a>, StoreError> {
+    pub(crate) fn write<'a>(&'a self, space: &'a TableSpace) -> Result<TableWriter<'a>> {
         let first_file = self.tree.next_table_id();
         let writing = Some(space.writing.read());
         let mut writer = TableWriter { tree: self, space, first_file, ingestion: None, writing };
@@ -115,14 +115,14 @@ impl Tree {
     }
 
     /// Merges some tables if there are too many. Returns whether the tree has changed.
-    pub(crate) fn compact_once(&self, space: &TableSpace) -> Result<bool, StoreError> {
+    pub(crate) fn compact_once(&self, space: &TableSpace) -> Result<bool> {
         self.compact(space, |tree, watermark| {
             tree.compact(Arc::new(Leveled::default().with_table_target_size(TABLE_BYTES)), watermark)
         })
     }
 
     /// Merges all tables, which drops tombstones past gc_grace.
-    pub(crate) fn compact_all(&self, space: &TableSpace) -> Result<(), StoreError> {
+    pub(crate) fn compact_all(&self, space: &TableSpace) -> Result<()> {
         self.compact(space, |tree, watermark| tree.major_compact(TABLE_BYTES, watermark)).map(drop)
     }
 
@@ -132,7 +132,7 @@ impl Tree {
         &self,
         space: &TableSpace,
         run: impl FnOnce(&AnyTree, SeqNo) -> lsm_tree::Result<()>,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool> {
         let first_file = self.tree.next_table_id();
         let outcome = {
             let _writing = space.writing.read();
@@ -228,14 +228,14 @@ impl Drop for Tree {
 }
 
 impl TreeEntries {
-    fn entry(&self, entry: lsm_tree::Result<InternalValue>) -> Result<(Bytes, Bytes), StoreError> {
+    fn entry(&self, entry: lsm_tree::Result<InternalValue>) -> Result<(Bytes, Bytes)> {
         let entry = entry.map_err(|error| self.name.error(&error))?;
         Ok((entry.key.user_key.into(), entry.value.into()))
     }
 }
 
 impl Iterator for TreeEntries {
-    type Item = Result<(Bytes, Bytes), StoreError>;
+    type Item = Result<(Bytes, Bytes)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let entry = self.entries.next()?;
@@ -263,26 +263,23 @@ pub(crate) struct TableWriter<'a> {
 
 impl TableWriter<'_> {
     /// Adds an entry. Keys must come in ascending order.
-    pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+    pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.with(|ingestion| ingestion.write(key, value))
     }
 
     /// Adds a tombstone of the tree for a key.
-    pub(crate) fn remove(&mut self, key: &[u8]) -> Result<(), StoreError> {
+    pub(crate) fn remove(&mut self, key: &[u8]) -> Result<()> {
         self.with(|ingestion| ingestion.write_tombstone(key))
     }
 
-    fn with(
-        &mut self,
-        run: impl FnOnce(&mut AnyIngestion<'_>) -> lsm_tree::Result<()>,
-    ) -> Result<(), StoreError> {
+    fn with(&mut self, run: impl FnOnce(&mut AnyIngestion<'_>) -> lsm_tree::Result<()>) -> Result<()> {
         assert!(self.ingestion.is_some(), "an entry that follows a failure would be lost");
         let Some(ingestion) = &mut self.ingestion else { return Ok(()) };
         run(ingestion).map_err(|error| self.fail(&error))
     }
 
     /// Syncs the tables and makes them visible to later readers.
-    pub(crate) fn finish(mut self) -> Result<(), StoreError> {
+    pub(crate) fn finish(mut self) -> Result<()> {
         assert!(self.ingestion.is_some(), "a run that has failed would count as written");
         let Some(ingestion) = self.ingestion.take() else { return Ok(()) };
         if let Err(error) = ingestion.finish() {

@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use super::error::TreeName;
 use crate::disk::Disk;
 use crate::manifest::TreeIdentity;
-use store::StoreError;
+use store::Result;
 
 /// Bytes of `current`.
 const CURRENT_BYTES: usize = 8 + 16 + 1;
@@ -54,7 +54,7 @@ impl TreeVersion {
         disk: &dyn Disk,
         tree: &TreeName,
         recorded: Option<TreeIdentity>,
-    ) -> Result<TreeVersion, StoreError> {
+    ) -> Result<TreeVersion> {
         let Some(recorded) = recorded else { return TreeVersion::read_current(disk, tree) };
         let version = TreeVersion::read_list(disk, tree, recorded.list)?;
         let (expected, found) = (recorded.list_sum.into(), xxh3_64(&version.list).into());
@@ -62,7 +62,7 @@ impl TreeVersion {
         Ok(version)
     }
 
-    fn read_current(disk: &dyn Disk, tree: &TreeName) -> Result<TreeVersion, StoreError> {
+    fn read_current(disk: &dyn Disk, tree: &TreeName) -> Result<TreeVersion> {
         let file = tree.directory.join("current");
         let current = disk.read(&file).map_err(|error| tree.unreadable(&file, error))?;
         if current.len() != CURRENT_BYTES || current[CURRENT_BYTES - 1] != 0 {
@@ -76,7 +76,7 @@ impl TreeVersion {
     }
 
     /// Reads a list, and makes a file `current` that names it.
-    fn read_list(disk: &dyn Disk, tree: &TreeName, number: u64) -> Result<TreeVersion, StoreError> {
+    fn read_list(disk: &dyn Disk, tree: &TreeName, number: u64) -> Result<TreeVersion> {
         let file = tree.list_file(number);
         let list = disk.read(&file).map_err(|error| tree.unreadable(&file, error))?;
         let mut current = vec![0; CURRENT_BYTES];
@@ -89,7 +89,7 @@ impl TreeVersion {
     ///
     /// # Errors
     /// `Corrupt` if the list cannot be decoded.
-    pub(crate) fn tables(&self, tree: &TreeName) -> Result<Vec<ListedTable>, StoreError> {
+    pub(crate) fn tables(&self, tree: &TreeName) -> Result<Vec<ListedTable>> {
         let list_file = tree.list_file(self.number);
         let damage = |why: &dyn std::fmt::Display| {
             tree.damage(&format!("the list of tables {} cannot be read: {why}", list_file.display()))
@@ -110,11 +110,7 @@ impl TreeName {
     ///
     /// # Errors
     /// `Corrupt` if its files are missing or damaged.
-    pub(crate) fn has_entries(
-        &self,
-        disk: &dyn Disk,
-        recorded: Option<TreeIdentity>,
-    ) -> Result<bool, StoreError> {
+    pub(crate) fn has_entries(&self, disk: &dyn Disk, recorded: Option<TreeIdentity>) -> Result<bool> {
         Ok(self.given_up().is_some() || !TreeVersion::read(disk, self, recorded)?.tables(self)?.is_empty())
     }
 }

@@ -125,12 +125,9 @@ pub(super) fn execute(body: &mut BodyReader) -> Result<Execute, NativeError> {
 }
 
 pub(super) fn batch(body: &mut BodyReader) -> Result<BatchRequest, NativeError> {
-    let kind = match body.u8()? {
-        0 => BatchKind::Logged,
-        1 => BatchKind::Unlogged,
-        2 => BatchKind::Counter,
-        other => return Err(NativeError::protocol(format!("Invalid BATCH message type {other}"))),
-    };
+    let number = body.u8()?;
+    let kind = BatchKind::from_repr(number)
+        .ok_or_else(|| NativeError::protocol(format!("Invalid BATCH message type {number}")))?;
     let count = body.u16()?;
     let items = (0..count).map(|_| batch_item(body)).collect::<Result<Vec<_>, _>>()?;
     Ok(BatchRequest { kind, items, parameters: Parameters::of_batch(body)? })

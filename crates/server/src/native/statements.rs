@@ -195,11 +195,7 @@ fn doing_batch(
     options: &QueryOptions,
     statements: &[(Arc<Prepared>, QueryOptions)],
 ) -> FailedOperation {
-    let write_type = match kind {
-        _ if statements.iter().any(|(prepared, _)| prepared.write_type() == Some("CAS")) => "CAS",
-        BatchKind::Logged => "BATCH",
-        BatchKind::Unlogged => "UNLOGGED_BATCH",
-        BatchKind::Counter => "COUNTER",
-    };
-    FailedOperation { consistency: options.consistency, write_type: Some(write_type), is_truncate: false }
+    let is_conditional = statements.iter().any(|(prepared, _)| prepared.write_type() == Some("CAS"));
+    let write_type = Some(if is_conditional { "CAS" } else { kind.write_type() });
+    FailedOperation { consistency: options.consistency, write_type, is_truncate: false }
 }

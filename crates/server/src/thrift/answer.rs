@@ -13,6 +13,7 @@ use super::refusal::{refuse_call, refuse_message};
 use super::request_slots::UNKNOWN;
 use super::service::Service;
 use crate::observed_request::{ObservedRequest, report_unreadable};
+use crate::thrift::failure::Result;
 use base::util::limits::RESULT_BYTES_MAX;
 use base::util::metrics::EndedRequest;
 use db::Database;
@@ -124,7 +125,7 @@ impl ReceivedMessage<'_> {
 }
 
 /// Completes the reply of a successful call, which begins at `start`.
-fn complete(mark: FrameMark, start: usize, out: &mut BytesMut) -> Result<(), Failure> {
+fn complete(mark: FrameMark, start: usize, out: &mut BytesMut) -> Result<()> {
     if out.len() - start > RESULT_BYTES_MAX {
         return Err(Failure::Failed(db::Error::invalid(format!(
             "the reply has more than {RESULT_BYTES_MAX} bytes: ask for fewer rows or columns at a time, with a smaller count \

@@ -1,6 +1,7 @@
 //! The arguments of a call, each decoded when a method asks for it.
 
 use super::failure::Failure;
+use crate::thrift::failure::Result;
 use bytes::Bytes;
 use wire::thrift::{Arguments, QueryTextError, Reader, TType, query_text};
 
@@ -73,7 +74,7 @@ impl<'a> Args<'a> {
     /// # Errors
     ///
     /// That the argument is missing.
-    pub fn required(&self, id: i16) -> Result<Reader<'a>, Failure> {
+    pub fn required(&self, id: i16) -> Result<Reader<'a>> {
         self.optional(id).ok_or_else(|| self.missing(id))
     }
 
@@ -83,7 +84,7 @@ impl<'a> Args<'a> {
     }
 
     /// Returns a reader at the value of a numeric argument.
-    fn number(&self, id: i16) -> Result<Reader<'a>, Failure> {
+    fn number(&self, id: i16) -> Result<Reader<'a>> {
         self.optional(id).ok_or_else(|| Failure::missing_number_argument(self.name(id), self.method))
     }
 
@@ -92,7 +93,7 @@ impl<'a> Args<'a> {
     }
 
     /// Returns the bytes of an argument, borrowed from the message.
-    pub fn raw(&self, id: i16) -> Result<&'a [u8], Failure> {
+    pub fn raw(&self, id: i16) -> Result<&'a [u8]> {
         Ok(self.required(id)?.raw()?)
     }
 
@@ -101,12 +102,12 @@ impl<'a> Args<'a> {
     /// # Errors
     ///
     /// That the argument is missing, or ends early. So do the following methods.
-    pub fn bytes(&self, id: i16) -> Result<Bytes, Failure> {
+    pub fn bytes(&self, id: i16) -> Result<Bytes> {
         Ok(self.required(id)?.bytes()?)
     }
 
     /// Returns the statement in arguments 1 and 2 of a CQL call, decompressed.
-    pub fn query_text(&self) -> Result<String, Failure> {
+    pub fn query_text(&self) -> Result<String> {
         let sent = self.raw(1)?;
         let text = match query_text(sent, self.required(2)?.i32()?, STATEMENT_BYTES_MAX) {
             Ok(text) => text,
@@ -119,18 +120,18 @@ impl<'a> Args<'a> {
     }
 
     /// Returns a required `i32`, or the number of an enum.
-    pub fn i32(&self, id: i16) -> Result<i32, Failure> {
+    pub fn i32(&self, id: i16) -> Result<i32> {
         Ok(self.number(id)?.i32()?)
     }
 
     /// Returns a required `i64`.
-    pub fn i64(&self, id: i16) -> Result<i64, Failure> {
+    pub fn i64(&self, id: i16) -> Result<i64> {
         Ok(self.number(id)?.i64()?)
     }
 
     /// Returns the consistency level, which methods of 0.4 to 0.6 require. In 0.5 it is a required number, refused if
     /// absent. In 0.6 it is an object with the initial value ONE.
-    pub fn required_consistency(&self, id: i16, behaviour: &Behaviour) -> Result<ConsistencyLevel, Failure> {
+    pub fn required_consistency(&self, id: i16, behaviour: &Behaviour) -> Result<ConsistencyLevel> {
         if behaviour.wire.level_is_a_number {
             self.number(id)?;
         }
@@ -139,23 +140,13 @@ impl<'a> Args<'a> {
 
     /// Returns the consistency level; the default is ONE, or ZERO for writes of 0.4 and 0.5. A number that the release
     /// does not know counts as missing.
-    pub fn consistency(
-        &self,
-        id: i16,
-        is_write: bool,
-        behaviour: &Behaviour,
-    ) -> Result<ConsistencyLevel, Failure> {
+    pub fn consistency(&self, id: i16, is_write: bool, behaviour: &Behaviour) -> Result<ConsistencyLevel> {
         let waits_for_none = is_write && behaviour.wire.absent_write_level_is_zero;
         self.consistency_or(id, if waits_for_none { 0 } else { 1 }, behaviour)
     }
 
     /// Returns the consistency level; the default is the level with the number `default`.
-    pub fn consistency_or(
-        &self,
-        id: i16,
-        default: i32,
-        behaviour: &Behaviour,
-    ) -> Result<ConsistencyLevel, Failure> {
+    pub fn consistency_or(&self, id: i16, default: i32, behaviour: &Behaviour) -> Result<ConsistencyLevel> {
         let number = self.optional(id).map(|mut reader| reader.i32()).transpose()?;
         consistency_of(number.unwrap_or(default), behaviour.release).ok_or_else(|| self.missing(id))
     }

@@ -19,6 +19,7 @@ use super::args::Args;
 use super::dialect::Session;
 use super::failure::Failure;
 use super::methods::Method;
+use crate::thrift::failure::Result;
 use base::compat::features::ApiGeneration;
 use base::compat::features::releases::LOGIN_TO_KEYSPACE;
 use base::compat::texts;
@@ -45,7 +46,7 @@ pub(super) fn check_login(
     session: &Session,
     method: &Method,
     args: &Args<'_>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let is_open = if method.needs_login {
         session.is_open_to(method)
     } else {
@@ -60,7 +61,7 @@ pub(super) fn check_login(
 
 /// Checks whether the user of a login of 0.6 may use the keyspace in a call of 0.4 to 0.6. 0.6 checked this at the login
 /// only, but the permissions of roles can change after it.
-fn check_old_user(session: &Session, method: &Method, args: &Args<'_>) -> Result<(), Failure> {
+fn check_old_user(session: &Session, method: &Method, args: &Args<'_>) -> Result<()> {
     let Some(user) = &session.old_user else { return Ok(()) };
     if !method.needs_login || method.generation() == ApiGeneration::AfterSetKeyspace {
         return Ok(());

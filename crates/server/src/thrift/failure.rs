@@ -44,6 +44,9 @@ impl DeclaredException {
     }
 }
 
+/// The result of an operation of this crate; another kind of error can be named.
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
 /// Why a call failed.
 #[derive(Debug, Clone)]
 pub enum Failure {

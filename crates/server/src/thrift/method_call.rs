@@ -16,8 +16,9 @@ use super::request_slots::slot_of;
 use super::result_size::result_size;
 use super::service::Service;
 use crate::observed_request::{ObservedRequest, RequestSource};
+use crate::thrift::failure::Result;
 use base::compat::Behaviour;
-use base::compat::features::{ApiGeneration, ReportedVersion};
+use base::compat::features::ApiGeneration;
 use base::util::meter::RequestMeter;
 use base::util::{RequestPermit, meter};
 use cql::{QueryState, system_view};
@@ -63,7 +64,7 @@ impl RequestSource for MethodCall<'_> {
 
 impl MethodCall<'_> {
     /// Refuses the call after one that 0.7 could not read, and a call without the login that it needs.
-    pub(super) fn check(&mut self) -> Result<(), Failure> {
+    pub(super) fn check(&mut self) -> Result<()> {
         if std::mem::take(&mut self.session.has_lost_its_place) {
             return Err(Failure::Protocol(LOST.to_owned()));
         }
@@ -77,11 +78,7 @@ impl MethodCall<'_> {
     }
 
     /// Runs the call, and adds arguments and result to it if it is watched.
-    pub(super) async fn run(
-        &mut self,
-        observed: &ObservedRequest<'_>,
-        out: &mut BytesMut,
-    ) -> Result<(), Failure> {
+    pub(super) async fn run(&mut self, observed: &ObservedRequest<'_>, out: &mut BytesMut) -> Result<()> {
         let start = out.len();
         observed.note_start(self);
         let outcome = self.run_on_newest(out).await;
@@ -91,7 +88,7 @@ impl MethodCall<'_> {
 
     /// Runs a call. If it needs a schema element that this server does not know, reads the shared schema again and
     /// repeats the call: another gateway may have defined it. That is found before the call changes anything.
-    async fn run_on_newest(&mut self, out: &mut BytesMut) -> Result<(), Failure> {
+    async fn run_on_newest(&mut self, out: &mut BytesMut) -> Result<()> {
         let behaviour = self.behaviour();
         let view = self.system_view();
         let MethodCall { service, session, method, args } = self;
@@ -124,15 +121,8 @@ impl MethodCall<'_> {
         let is_of_rows =
             self.method.kind.is_some() && self.method.generation() == ApiGeneration::AfterSetKeyspace;
         let behaviour = self.behaviour();
-        let state = QueryState {
-            database: &self.service.database,
-            behaviour,
-            language: self.service.compat.language,
-            reported: ReportedVersion::of_release(behaviour),
-            keyspace: None,
-            user: None,
-            sees_new_indexes: false,
-        };
+        let language = self.service.compat.language;
+        let state = QueryState { language, ..QueryState::of_release(&self.service.database, behaviour) };
         if is_of_rows { system_view(&state, keyspace) } else { None }
     }
 

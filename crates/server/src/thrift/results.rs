@@ -1,7 +1,7 @@
 //! Writes the API's structs from results.
 
-use super::failure::Failure;
 use super::methods::Call;
+use crate::thrift::failure::Result;
 use base::compat::Behaviour;
 use base::model::{Cell, CellKind, Row, RowColumns, SuperColumn};
 use base::util::Release;
@@ -109,7 +109,7 @@ impl Call<'_> {
     ///
     /// # Errors
     /// If a read fails. Then the caller truncates the reply.
-    pub(super) async fn write_rows_by_key(&mut self, mut rows: ManyRows<'_>) -> Result<(), Failure> {
+    pub(super) async fn write_rows_by_key(&mut self, mut rows: ManyRows<'_>) -> Result<()> {
         let release = self.behaviour.release;
         self.writer().field_map(0, TType::String, TType::List, rows.left());
         while rows.left() > 0 {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::failure::Failure;
-use super::types::{list, map, missing};
+use super::types::{fields, list, map, missing};
+use crate::thrift::failure::Result;
 use base::compat::Behaviour;
 use base::compat::features::{CF_FIELDS, CfField, FieldKind};
 use base::compat::rules::{ColumnOrder, KeyAlias};
@@ -19,30 +19,27 @@ use base::util::{Release, sort_in_copied_map, sort_in_grown_map};
 use db::{CfRequest, ColumnRequest, KsRequest};
 use wire::thrift::{Reader, TType, Writer};
 
-fn text(reader: &mut Reader<'_>) -> Result<String, Failure> {
+fn text(reader: &mut Reader<'_>) -> Result<String> {
     Ok(String::from_utf8_lossy(&reader.bytes()?).into_owned())
 }
 
-fn text_map(reader: &mut Reader<'_>) -> Result<BTreeMap<String, String>, Failure> {
+fn text_map(reader: &mut Reader<'_>) -> Result<BTreeMap<String, String>> {
     let pairs = map(reader, TType::String, text)?;
     Ok(pairs.into_iter().map(|(key, value)| (String::from_utf8_lossy(&key).into_owned(), value)).collect())
 }
 
 /// Reads a KsDef.
-pub(super) fn keyspace(reader: &mut Reader<'_>) -> Result<KsRequest, Failure> {
+pub(super) fn keyspace(reader: &mut Reader<'_>) -> Result<KsRequest> {
     let mut request = KsRequest::default();
     let (mut name, mut class, mut families) = (None, None, None);
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::String) => name = Some(text(reader)?),
-            (2, TType::String) => class = Some(text(reader)?),
-            (3, TType::Map) => request.strategy_options = text_map(reader)?,
-            (4, TType::I32) => request.replication_factor = Some(reader.i32()?),
-            (5, TType::List) => families = Some(list(reader, TType::Struct, column_family)?),
-            (6, TType::Bool) => request.durable_writes = Some(reader.bool()?),
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::String) => name = Some(text(reader)?),
+        (2, TType::String) => class = Some(text(reader)?),
+        (3, TType::Map) => request.strategy_options = text_map(reader)?,
+        (4, TType::I32) => request.replication_factor = Some(reader.i32()?),
+        (5, TType::List) => families = Some(list(reader, TType::Struct, column_family)?),
+        (6, TType::Bool) => request.durable_writes = Some(reader.bool()?),
+    });
     let Some(name) = name else { return missing("name", "KsDef") };
     let Some(strategy_class) = class else { return missing("strategy_class", "KsDef") };
     let Some(column_families) = families else { return missing("cf_defs", "KsDef") };
@@ -50,7 +47,7 @@ pub(super) fn keyspace(reader: &mut Reader<'_>) -> Result<KsRequest, Failure> {
 }
 
 /// Reads a CfDef.
-pub(super) fn column_family(reader: &mut Reader<'_>) -> Result<CfRequest, Failure> {
+pub(super) fn column_family(reader: &mut Reader<'_>) -> Result<CfRequest> {
     let mut request = CfRequest::default();
     let (mut keyspace, mut name) = (None, None);
     while let Some((ttype, id)) = reader.field_begin()? {
@@ -81,11 +78,7 @@ pub(super) fn column_family(reader: &mut Reader<'_>) -> Result<CfRequest, Failur
 }
 
 /// Reads a setting that is stored without effect. `None` if the field is not such a setting; then nothing is read.
-fn setting(
-    reader: &mut Reader<'_>,
-    id: i16,
-    ttype: TType,
-) -> Result<Option<(&'static str, Setting)>, Failure> {
+fn setting(reader: &mut Reader<'_>, id: i16, ttype: TType) -> Result<Option<(&'static str, Setting)>> {
     let Some(CfField { name, kind, .. }) = Setting::field(id) else { return Ok(None) };
     let setting = match (kind, ttype) {
         (FieldKind::Bool, TType::Bool) => Setting::Bool(reader.bool()?),
@@ -98,26 +91,16 @@ fn setting(
     Ok(Some((name, setting)))
 }
 
-fn column(reader: &mut Reader<'_>) -> Result<ColumnRequest, Failure> {
+fn column(reader: &mut Reader<'_>) -> Result<ColumnRequest> {
     let (mut name, mut class, mut index_kind) = (None, None, None);
     let (mut index_name, mut index_options) = (None, None);
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::String) => name = Some(reader.bytes()?),
-            (2, TType::String) => class = Some(text(reader)?),
-            (3, TType::I32) => {
-                index_kind = match reader.i32()? {
-                    0 => Some(IndexKind::Keys),
-                    1 => Some(IndexKind::Custom),
-                    2 => Some(IndexKind::Composites),
-                    _ => None,
-                }
-            }
-            (4, TType::String) => index_name = Some(text(reader)?),
-            (5, TType::Map) => index_options = Some(text_map(reader)?),
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::String) => name = Some(reader.bytes()?),
+        (2, TType::String) => class = Some(text(reader)?),
+        (3, TType::I32) => index_kind = IndexKind::from_repr(reader.i32()?),
+        (4, TType::String) => index_name = Some(text(reader)?),
+        (5, TType::Map) => index_options = Some(text_map(reader)?),
+    });
     let Some(name) = name else { return missing("name", "ColumnDef") };
     let Some(validation_class) = class else { return missing("validation_class", "ColumnDef") };
     Ok(ColumnRequest { name, validation_class, index_kind, index_name, index_options })
@@ -242,12 +225,7 @@ fn write_column(writer: &mut Writer<'_>, column: &ColumnDef, release: Release) {
     writer.field_string(1, &column.name);
     writer.field_string(2, column.validator.class_name().as_bytes());
     if let Some(index) = &column.index {
-        let number = match index.kind {
-            IndexKind::Keys => 0,
-            IndexKind::Custom => 1,
-            IndexKind::Composites => 2,
-        };
-        writer.field_i32(3, number);
+        writer.field_i32(3, index.kind as i32);
         if let Some(name) = &index.name {
             writer.field_string(4, name.as_bytes());
         }

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::failure::Failure;
+use crate::thrift::failure::Result;
 use base::compat::Behaviour;
 use base::compat::features::releases::NEWEST;
 use base::util::{KeyMap, Release, in_buffer_order, in_java_order, meter};
@@ -19,12 +20,26 @@ const FEW_PAIRS: usize = 16;
 /// Capacity reserved for a list before its elements are read: the announced count may be false.
 const FIRST_ROOM: usize = 1024;
 
+/// Reads the fields of a struct. Each arm matches the id and the type of a field, and a field without an arm is skipped,
+/// as in generated code.
+macro_rules! fields {
+    ($reader:ident, { $($arms:tt)* }) => {
+        while let Some((ttype, id)) = $reader.field_begin()? {
+            match (id, ttype) {
+                $($arms)*
+                _ => $reader.skip(ttype)?,
+            }
+        }
+    };
+}
+pub(super) use fields;
+
 /// Returns the error for an absent required number.
-fn missing_number<T>(field: &str, holder: &str) -> Result<T, Failure> {
+fn missing_number<T>(field: &str, holder: &str) -> Result<T> {
     Err(Failure::missing_number(field, holder))
 }
 
-pub(super) fn missing<T>(field: &str, holder: &str) -> Result<T, Failure> {
+pub(super) fn missing<T>(field: &str, holder: &str) -> Result<T> {
     Err(Failure::missing(field, holder))
 }
 
@@ -32,7 +47,7 @@ pub(super) fn missing<T>(field: &str, holder: &str) -> Result<T, Failure> {
 const ARGUMENT_COPIES: usize = 3;
 
 /// Charges the memory of the next elements of a list: `announced` elements are to come.
-fn charge<T>(announced: usize) -> Result<(), Failure> {
+fn charge<T>(announced: usize) -> Result<()> {
     Ok(meter::charge(ARGUMENT_COPIES * size_of::<T>() * announced.min(FIRST_ROOM))?)
 }
 
@@ -44,8 +59,8 @@ fn charge<T>(announced: usize) -> Result<(), Failure> {
 pub(super) fn list<'a, T>(
     reader: &mut Reader<'a>,
     element: TType,
-    read: impl Fn(&mut Reader<'a>) -> Result<T, Failure>,
-) -> Result<Vec<T>, Failure> {
+    read: impl Fn(&mut Reader<'a>) -> Result<T>,
+) -> Result<Vec<T>> {
     let (found, count) = reader.list_begin()?;
     if found != element && count > 0 {
         return Err(Failure::Protocol(format!("list of {found:?} where {element:?} is declared")));
@@ -64,8 +79,8 @@ pub(super) fn list<'a, T>(
 pub(super) fn map<'a, T>(
     reader: &mut Reader<'a>,
     value: TType,
-    read: impl Fn(&mut Reader<'a>) -> Result<T, Failure>,
-) -> Result<Vec<(Bytes, T)>, Failure> {
+    read: impl Fn(&mut Reader<'a>) -> Result<T>,
+) -> Result<Vec<(Bytes, T)>> {
     let (key_type, value_type, count) = reader.map_begin()?;
     if count > 0 && (key_type != TType::String || value_type != value) {
         return Err(Failure::Protocol(format!(
@@ -102,67 +117,55 @@ pub(super) fn map<'a, T>(
 }
 
 /// Reads a list of binaries or strings.
-pub(super) fn byte_strings(reader: &mut Reader<'_>) -> Result<Vec<Bytes>, Failure> {
+pub(super) fn byte_strings(reader: &mut Reader<'_>) -> Result<Vec<Bytes>> {
     list(reader, TType::String, |reader| Ok(reader.bytes()?))
 }
 
-pub(super) fn column_parent(reader: &mut Reader<'_>) -> Result<ColumnParent, Failure> {
+pub(super) fn column_parent(reader: &mut Reader<'_>) -> Result<ColumnParent> {
     let (mut column_family, mut super_column) = (None, None);
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (3, TType::String) => column_family = Some(reader.bytes()?),
-            (4, TType::String) => super_column = Some(reader.bytes()?),
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (3, TType::String) => column_family = Some(reader.bytes()?),
+        (4, TType::String) => super_column = Some(reader.bytes()?),
+    });
     let Some(column_family) = column_family else { return missing("column_family", "ColumnParent") };
     Ok(ColumnParent { column_family, super_column })
 }
 
-pub(super) fn column_path(reader: &mut Reader<'_>) -> Result<ColumnPath, Failure> {
+pub(super) fn column_path(reader: &mut Reader<'_>) -> Result<ColumnPath> {
     let (mut column_family, mut super_column, mut column) = (None, None, None);
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (3, TType::String) => column_family = Some(reader.bytes()?),
-            (4, TType::String) => super_column = Some(reader.bytes()?),
-            (5, TType::String) => column = Some(reader.bytes()?),
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (3, TType::String) => column_family = Some(reader.bytes()?),
+        (4, TType::String) => super_column = Some(reader.bytes()?),
+        (5, TType::String) => column = Some(reader.bytes()?),
+    });
     let Some(column_family) = column_family else { return missing("column_family", "ColumnPath") };
     Ok(ColumnPath { column_family, super_column, column })
 }
 
 /// Reads a SliceRange. Java clients send all fields; other clients may omit `reversed` and `count`.
-fn slice_range(reader: &mut Reader<'_>) -> Result<RequestedRange, Failure> {
+fn slice_range(reader: &mut Reader<'_>) -> Result<RequestedRange> {
     let (mut start, mut finish, mut reversed, mut count) = (None, None, false, 100);
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::String) => start = Some(reader.bytes()?),
-            (2, TType::String) => finish = Some(reader.bytes()?),
-            (3, TType::Bool) => reversed = reader.bool()?,
-            (4, TType::I32) => count = reader.i32()?,
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::String) => start = Some(reader.bytes()?),
+        (2, TType::String) => finish = Some(reader.bytes()?),
+        (3, TType::Bool) => reversed = reader.bool()?,
+        (4, TType::I32) => count = reader.i32()?,
+    });
     let Some(start) = start else { return missing("start", "SliceRange") };
     let Some(finish) = finish else { return missing("finish", "SliceRange") };
     Ok(RequestedRange { start, finish, reversed, count })
 }
 
-pub(super) fn slice_predicate(reader: &mut Reader<'_>) -> Result<SlicePredicate, Failure> {
+pub(super) fn slice_predicate(reader: &mut Reader<'_>) -> Result<SlicePredicate> {
     let mut predicate = SlicePredicate::default();
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::List) => predicate.column_names = Some(byte_strings(reader)?),
-            (2, TType::Struct) => predicate.slice_range = Some(slice_range(reader)?),
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::List) => predicate.column_names = Some(byte_strings(reader)?),
+        (2, TType::Struct) => predicate.slice_range = Some(slice_range(reader)?),
+    });
     Ok(predicate)
 }
 
-pub(super) fn key_range(reader: &mut Reader<'_>) -> Result<KeyRange, Failure> {
+pub(super) fn key_range(reader: &mut Reader<'_>) -> Result<KeyRange> {
     let mut range = KeyRange {
         start_key: None,
         end_key: None,
@@ -171,121 +174,91 @@ pub(super) fn key_range(reader: &mut Reader<'_>) -> Result<KeyRange, Failure> {
         count: 100,
         row_filter: Vec::new(),
     };
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::String) => range.start_key = Some(reader.bytes()?),
-            (2, TType::String) => range.end_key = Some(reader.bytes()?),
-            (3, TType::String) => range.start_token = Some(reader.bytes()?),
-            (4, TType::String) => range.end_token = Some(reader.bytes()?),
-            (5, TType::I32) => range.count = reader.i32()?,
-            (6, TType::List) => range.row_filter = list(reader, TType::Struct, index_expression)?,
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::String) => range.start_key = Some(reader.bytes()?),
+        (2, TType::String) => range.end_key = Some(reader.bytes()?),
+        (3, TType::String) => range.start_token = Some(reader.bytes()?),
+        (4, TType::String) => range.end_token = Some(reader.bytes()?),
+        (5, TType::I32) => range.count = reader.i32()?,
+        (6, TType::List) => range.row_filter = list(reader, TType::Struct, index_expression)?,
+    });
     Ok(range)
 }
 
-fn index_expression(reader: &mut Reader<'_>) -> Result<IndexExpression, Failure> {
+fn index_expression(reader: &mut Reader<'_>) -> Result<IndexExpression> {
     let (mut column_name, mut operator, mut value) = (None, None, None);
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::String) => column_name = Some(reader.bytes()?),
-            (2, TType::I32) => {
-                operator = match reader.i32()? {
-                    0 => Some(IndexOperator::Eq),
-                    1 => Some(IndexOperator::Gte),
-                    2 => Some(IndexOperator::Gt),
-                    3 => Some(IndexOperator::Lte),
-                    4 => Some(IndexOperator::Lt),
-                    _ => None,
-                }
-            }
-            (3, TType::String) => value = Some(reader.bytes()?),
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::String) => column_name = Some(reader.bytes()?),
+        (2, TType::I32) => operator = IndexOperator::from_repr(reader.i32()?),
+        (3, TType::String) => value = Some(reader.bytes()?),
+    });
     let Some(column_name) = column_name else { return missing("column_name", "IndexExpression") };
     let Some(operator) = operator else { return missing("op", "IndexExpression") };
     let Some(value) = value else { return missing("value", "IndexExpression") };
     Ok(IndexExpression { column_name, operator, value })
 }
 
-pub(super) fn index_clause(reader: &mut Reader<'_>) -> Result<IndexClause, Failure> {
+pub(super) fn index_clause(reader: &mut Reader<'_>) -> Result<IndexClause> {
     let (mut expressions, mut start_key, mut count) = (None, None, 100);
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::List) => expressions = Some(list(reader, TType::Struct, index_expression)?),
-            (2, TType::String) => start_key = Some(reader.bytes()?),
-            (3, TType::I32) => count = reader.i32()?,
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::List) => expressions = Some(list(reader, TType::Struct, index_expression)?),
+        (2, TType::String) => start_key = Some(reader.bytes()?),
+        (3, TType::I32) => count = reader.i32()?,
+    });
     let Some(expressions) = expressions else { return missing("expressions", "IndexClause") };
     let Some(start_key) = start_key else { return missing("start_key", "IndexClause") };
     Ok(IndexClause { expressions, start_key, count })
 }
 
 /// Reads a list of columns (2.0 and later). Missing values and timestamps are checked later.
-pub(super) fn columns(reader: &mut Reader<'_>) -> Result<Vec<NewColumn>, Failure> {
+pub(super) fn columns(reader: &mut Reader<'_>) -> Result<Vec<NewColumn>> {
     list(reader, TType::Struct, |reader| column(reader, NEWEST))
 }
 
 /// Reads a CounterColumn.
-pub(super) fn counter_column(reader: &mut Reader<'_>) -> Result<CounterColumn, Failure> {
+pub(super) fn counter_column(reader: &mut Reader<'_>) -> Result<CounterColumn> {
     let (mut name, mut delta) = (None, None);
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::String) => name = Some(reader.bytes()?),
-            (2, TType::I64) => delta = Some(reader.i64()?),
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::String) => name = Some(reader.bytes()?),
+        (2, TType::I64) => delta = Some(reader.i64()?),
+    });
     let Some(delta) = delta else { return missing_number("value", "CounterColumn") };
     let Some(name) = name else { return missing("name", "CounterColumn") };
     Ok(CounterColumn { name, delta })
 }
 
-fn counter_super(reader: &mut Reader<'_>) -> Result<CounterSuper, Failure> {
+fn counter_super(reader: &mut Reader<'_>) -> Result<CounterSuper> {
     let (mut name, mut columns) = (None, None);
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::String) => name = Some(reader.bytes()?),
-            (2, TType::List) => columns = Some(list(reader, TType::Struct, counter_column)?),
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::String) => name = Some(reader.bytes()?),
+        (2, TType::List) => columns = Some(list(reader, TType::Struct, counter_column)?),
+    });
     let Some(name) = name else { return missing("name", "CounterSuperColumn") };
     let Some(columns) = columns else { return missing("columns", "CounterSuperColumn") };
     Ok(CounterSuper { name, columns })
 }
 
-fn column_slice(reader: &mut Reader<'_>) -> Result<(Bytes, Bytes), Failure> {
+fn column_slice(reader: &mut Reader<'_>) -> Result<(Bytes, Bytes)> {
     let (mut start, mut finish) = (Bytes::new(), Bytes::new());
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::String) => start = reader.bytes()?,
-            (2, TType::String) => finish = reader.bytes()?,
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::String) => start = reader.bytes()?,
+        (2, TType::String) => finish = reader.bytes()?,
+    });
     Ok((start, finish))
 }
 
 /// Reads a MultiSliceRequest. Returns the request and the number of its consistency level.
-pub(super) fn multi_slice_request(reader: &mut Reader<'_>) -> Result<(MultiSliceRequest, i32), Failure> {
+pub(super) fn multi_slice_request(reader: &mut Reader<'_>) -> Result<(MultiSliceRequest, i32)> {
     let (mut key, mut parent, mut slices) = (None, None, None);
     let (mut reversed, mut count, mut consistency) = (false, 1000, 1);
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::String) => key = Some(reader.bytes()?),
-            (2, TType::Struct) => parent = Some(column_parent(reader)?),
-            (3, TType::List) => slices = Some(list(reader, TType::Struct, column_slice)?),
-            (4, TType::Bool) => reversed = reader.bool()?,
-            (5, TType::I32) => count = reader.i32()?,
-            (6, TType::I32) => consistency = reader.i32()?,
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::String) => key = Some(reader.bytes()?),
+        (2, TType::Struct) => parent = Some(column_parent(reader)?),
+        (3, TType::List) => slices = Some(list(reader, TType::Struct, column_slice)?),
+        (4, TType::Bool) => reversed = reader.bool()?,
+        (5, TType::I32) => count = reader.i32()?,
+        (6, TType::I32) => consistency = reader.i32()?,
+    });
     // All fields are optional there. A missing key is refused as an empty one.
     let key = key.unwrap_or_default();
     let Some(column_parent) = parent else { return missing("column_parent", "MultiSliceRequest") };
@@ -294,18 +267,15 @@ pub(super) fn multi_slice_request(reader: &mut Reader<'_>) -> Result<(MultiSlice
 }
 
 /// Reads a Column to write. Up to 0.7 its value and timestamp are required.
-pub(super) fn column(reader: &mut Reader<'_>, release: Release) -> Result<NewColumn, Failure> {
+pub(super) fn column(reader: &mut Reader<'_>, release: Release) -> Result<NewColumn> {
     let rules = &Behaviour::of(release).wire;
     let (mut name, mut value, mut timestamp, mut ttl_s) = (None, None, None, None);
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::String) => name = Some(reader.bytes()?),
-            (2, TType::String) => value = Some(reader.bytes()?),
-            (3, TType::I64) => timestamp = Some(reader.i64()?),
-            (4, TType::I32) if rules.columns_expire => ttl_s = Some(reader.i32()?),
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::String) => name = Some(reader.bytes()?),
+        (2, TType::String) => value = Some(reader.bytes()?),
+        (3, TType::I64) => timestamp = Some(reader.i64()?),
+        (4, TType::I32) if rules.columns_expire => ttl_s = Some(reader.i32()?),
+    });
     // Generated code checks required numbers first.
     if rules.column_fields_are_required && timestamp.is_none() {
         return missing_number("timestamp", "Column");
@@ -317,61 +287,49 @@ pub(super) fn column(reader: &mut Reader<'_>, release: Release) -> Result<NewCol
     Ok(NewColumn { name, value, timestamp, ttl_s })
 }
 
-fn super_column(reader: &mut Reader<'_>, release: Release) -> Result<NewSuper, Failure> {
+fn super_column(reader: &mut Reader<'_>, release: Release) -> Result<NewSuper> {
     let (mut name, mut columns) = (None, None);
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::String) => name = Some(reader.bytes()?),
-            (2, TType::List) => {
-                columns = Some(list(reader, TType::Struct, |reader| column(reader, release))?)
-            }
-            _ => reader.skip(ttype)?,
+    fields!(reader, {
+        (1, TType::String) => name = Some(reader.bytes()?),
+        (2, TType::List) => {
+            columns = Some(list(reader, TType::Struct, |reader| column(reader, release))?)
         }
-    }
+    });
     let Some(name) = name else { return missing("name", "SuperColumn") };
     let Some(columns) = columns else { return missing("columns", "SuperColumn") };
     Ok(NewSuper { name, columns })
 }
 
-pub(super) fn column_or_super(reader: &mut Reader<'_>, release: Release) -> Result<ColumnOrSuper, Failure> {
+pub(super) fn column_or_super(reader: &mut Reader<'_>, release: Release) -> Result<ColumnOrSuper> {
     let mut either = ColumnOrSuper::default();
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::Struct) => either.column = Some(column(reader, release)?),
-            (2, TType::Struct) => either.super_column = Some(Box::new(super_column(reader, release)?)),
-            (3, TType::Struct) => either.counter = Some(Box::new(counter_column(reader)?)),
-            (4, TType::Struct) => either.counter_super = Some(Box::new(counter_super(reader)?)),
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::Struct) => either.column = Some(column(reader, release)?),
+        (2, TType::Struct) => either.super_column = Some(Box::new(super_column(reader, release)?)),
+        (3, TType::Struct) => either.counter = Some(Box::new(counter_column(reader)?)),
+        (4, TType::Struct) => either.counter_super = Some(Box::new(counter_super(reader)?)),
+    });
     Ok(either)
 }
 
-fn deletion(reader: &mut Reader<'_>, release: Release) -> Result<Deletion, Failure> {
+fn deletion(reader: &mut Reader<'_>, release: Release) -> Result<Deletion> {
     let (mut timestamp, mut super_column, mut predicate) = (None, None, None);
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::I64) => timestamp = Some(reader.i64()?),
-            (2, TType::String) => super_column = Some(reader.bytes()?),
-            (3, TType::Struct) => predicate = Some(slice_predicate(reader)?),
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::I64) => timestamp = Some(reader.i64()?),
+        (2, TType::String) => super_column = Some(reader.bytes()?),
+        (3, TType::Struct) => predicate = Some(slice_predicate(reader)?),
+    });
     if Behaviour::of(release).wire.column_fields_are_required && timestamp.is_none() {
         return missing_number("timestamp", "Deletion");
     }
     Ok(Deletion { timestamp, super_column, predicate })
 }
 
-fn mutation(reader: &mut Reader<'_>, release: Release) -> Result<MutationRequest, Failure> {
+fn mutation(reader: &mut Reader<'_>, release: Release) -> Result<MutationRequest> {
     let mut mutation = MutationRequest::default();
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::Struct) => mutation.insert = Some(column_or_super(reader, release)?),
-            (2, TType::Struct) => mutation.deletion = Some(Box::new(deletion(reader, release)?)),
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::Struct) => mutation.insert = Some(column_or_super(reader, release)?),
+        (2, TType::Struct) => mutation.deletion = Some(Box::new(deletion(reader, release)?)),
+    });
     Ok(mutation)
 }
 
@@ -379,7 +337,7 @@ fn mutation(reader: &mut Reader<'_>, release: Release) -> Result<MutationRequest
 pub(super) fn insert_map(
     reader: &mut Reader<'_>,
     release: Release,
-) -> Result<Vec<(Bytes, Vec<ColumnOrSuper>)>, Failure> {
+) -> Result<Vec<(Bytes, Vec<ColumnOrSuper>)>> {
     let families = map(reader, TType::List, |reader| {
         list(reader, TType::Struct, |reader| column_or_super(reader, release))
     });
@@ -393,28 +351,25 @@ pub(super) type FamilyMutations = Vec<(Bytes, Vec<MutationRequest>)>;
 pub(super) fn mutation_map(
     reader: &mut Reader<'_>,
     release: Release,
-) -> Result<Vec<(Bytes, FamilyMutations)>, Failure> {
+) -> Result<Vec<(Bytes, FamilyMutations)>> {
     let rows = map(reader, TType::Map, |reader| family_mutations(reader, release))?;
     // Keys are text up to 0.6, and byte buffers later.
     let are_bytes = Behaviour::of(release).writes.keys_are_bytes;
     Ok(if are_bytes { in_buffer_order(rows) } else { in_java_order(rows) })
 }
 
-fn family_mutations(reader: &mut Reader<'_>, release: Release) -> Result<FamilyMutations, Failure> {
+fn family_mutations(reader: &mut Reader<'_>, release: Release) -> Result<FamilyMutations> {
     let families =
         map(reader, TType::List, |reader| list(reader, TType::Struct, |reader| mutation(reader, release)));
     Ok(in_java_order(families?))
 }
 
 /// Reads an AuthenticationRequest: a map of text to text.
-pub(super) fn credentials(reader: &mut Reader<'_>) -> Result<Vec<Credential>, Failure> {
+pub(super) fn credentials(reader: &mut Reader<'_>) -> Result<Vec<Credential>> {
     let mut found = None;
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::Map) => found = Some(map(reader, TType::String, |reader| Ok(reader.bytes()?))?),
-            _ => reader.skip(ttype)?,
-        }
-    }
+    fields!(reader, {
+        (1, TType::Map) => found = Some(map(reader, TType::String, |reader| Ok(reader.bytes()?))?),
+    });
     let Some(found) = found else { return missing("credentials", "AuthenticationRequest") };
     Ok(found)
 }

@@ -3,7 +3,7 @@
 use super::WireError;
 
 /// A type code, as written before fields and elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::FromRepr)]
 #[repr(u8)]
 pub enum TType {
     /// Ends a struct. As an element type it means any unknown code of an empty container: some hand-written clients
@@ -36,21 +36,7 @@ pub enum TType {
 impl TType {
     /// Returns the type of a code, including `Stop`; `None` for unknown codes.
     pub(super) fn from_code(code: u8) -> Option<TType> {
-        Some(match code {
-            0 => TType::Stop,
-            2 => TType::Bool,
-            3 => TType::Byte,
-            4 => TType::Double,
-            6 => TType::I16,
-            8 => TType::I32,
-            10 => TType::I64,
-            11 => TType::String,
-            12 => TType::Struct,
-            13 => TType::Map,
-            14 => TType::Set,
-            15 => TType::List,
-            _ => return None,
-        })
+        TType::from_repr(code)
     }
 
     /// Returns the code on the wire.

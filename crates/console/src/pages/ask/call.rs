@@ -7,7 +7,8 @@ use bytes::{Bytes, BytesMut};
 
 use super::form::AskForm;
 use super::typed::bytes_of;
-use crate::failure::AdminError;
+use crate::failure::invalid;
+use crate::failure::{AdminError, Result};
 use crate::limits::{ASK_COLUMNS_MAX, ASK_ROWS_MAX};
 use crate::state::AdminState;
 use crate::visitor::Visitor;
@@ -87,7 +88,7 @@ pub(crate) async fn run_call(
     visitor: &Visitor,
     database: Arc<Database>,
     call: &ThriftCall,
-) -> Result<ThriftMessage, AdminError> {
+) -> Result<ThriftMessage> {
     // A database over a recorder has no gate of its own.
     let _permit = if Arc::ptr_eq(&database, &state.database) { None } else { state.database.admit().await };
     let service = state.console.thrift(database);
@@ -105,11 +106,7 @@ pub(crate) async fn run_call(
 
 /// Reads the schema again that gateways share, if this one does not know the column family: another one may have just
 /// created it.
-pub(crate) async fn follow_schema(
-    state: &AdminState,
-    keyspace: &str,
-    family: &str,
-) -> Result<(), AdminError> {
+pub(crate) async fn follow_schema(state: &AdminState, keyspace: &str, family: &str) -> Result<()> {
     let is_known = state.database.catalog().column_family(keyspace, family).is_some();
     if !is_known && state.database.stored_schema().is_shared() {
         state.database.stored_schema().refresh().await?;
@@ -118,7 +115,7 @@ pub(crate) async fn follow_schema(
 }
 
 /// Returns the column family of a form.
-pub(crate) fn family(database: &Database, keyspace: &str, family: &str) -> Result<Arc<CfDef>, AdminError> {
+pub(crate) fn family(database: &Database, keyspace: &str, family: &str) -> Result<Arc<CfDef>> {
     let catalog = database.catalog();
     let found = catalog.keyspace(keyspace).ok_or_else(|| {
         AdminError::invalid(format!("there is no keyspace {keyspace:?}: choose one in the field Keyspace"))
@@ -129,7 +126,7 @@ pub(crate) fn family(database: &Database, keyspace: &str, family: &str) -> Resul
 }
 
 /// Returns the number of a consistency level; ONE if the text is empty.
-pub(crate) fn level(name: &str) -> Result<i32, AdminError> {
+pub(crate) fn level(name: &str) -> Result<i32> {
     if name.is_empty() {
         return Ok(1);
     }
@@ -143,7 +140,7 @@ pub(crate) fn text(text: &str) -> Value {
 }
 
 /// Returns the call of a form that reads.
-pub(super) fn call_of(database: &Database, form: &AskForm) -> Result<ThriftCall, AdminError> {
+pub(super) fn call_of(database: &Database, form: &AskForm) -> Result<ThriftCall> {
     let method = METHODS.into_iter().find(|method| *method == form.method());
     let method = method.ok_or_else(|| {
         AdminError::invalid(format!(
@@ -190,23 +187,23 @@ impl CallFields<'_> {
         self.form.method().ends_with("_count")
     }
 
-    fn keys(&self) -> Result<Vec<Bytes>, AdminError> {
+    fn keys(&self) -> Result<Vec<Bytes>> {
         let lines: Vec<&str> = self.form.keys.lines().filter(|line| !line.is_empty()).collect();
         if lines.len() > ASK_ROWS_MAX {
             let why = format!("{} keys: one question has at most {ASK_ROWS_MAX}", lines.len());
-            return Err(AdminError::invalid(why));
+            return invalid(why);
         }
         lines.into_iter().map(|line| bytes_of(self.cf.key_validator.as_ref(), line, "key")).collect()
     }
 
-    fn key(&self) -> Result<Bytes, AdminError> {
+    fn key(&self) -> Result<Bytes> {
         match &self.keys()?[..] {
             [key] => Ok(key.clone()),
-            keys => Err(AdminError::invalid(format!(
+            keys => invalid(format!(
                 "{} reads one row, and the field Keys has {} lines",
                 self.form.method(),
                 keys.len()
-            ))),
+            )),
         }
     }
 
@@ -217,16 +214,16 @@ impl CallFields<'_> {
     }
 
     /// Returns a name that the call selects. `what` names its field in errors.
-    fn name(&self, text: &str, what: &str) -> Result<Value, AdminError> {
+    fn name(&self, text: &str, what: &str) -> Result<Value> {
         bytes_of(Some(self.names()), text, what).map(Value::Binary)
     }
 
     /// Returns a row key.
-    fn row_key(&self, text: &str, what: &str) -> Result<Value, AdminError> {
+    fn row_key(&self, text: &str, what: &str) -> Result<Value> {
         bytes_of(self.cf.key_validator.as_ref(), text, what).map(Value::Binary)
     }
 
-    fn super_column(&self) -> Result<Option<Value>, AdminError> {
+    fn super_column(&self) -> Result<Option<Value>> {
         let name = &self.form.super_column;
         if name.is_empty() {
             return Ok(None);
@@ -234,13 +231,13 @@ impl CallFields<'_> {
         Ok(Some(Value::Binary(bytes_of(Some(&self.cf.comparator), name, "super column")?)))
     }
 
-    fn parent(&self) -> Result<Value, AdminError> {
+    fn parent(&self) -> Result<Value> {
         let mut parent = Fields::from([(3, text(&self.cf.name))]);
         parent.extend(self.super_column()?.map(|name| (4, name)));
         Ok(Value::Struct(parent))
     }
 
-    fn path(&self) -> Result<Value, AdminError> {
+    fn path(&self) -> Result<Value> {
         let Value::Struct(mut path) = self.parent()? else { return self.parent() };
         if !self.form.column.is_empty() {
             path.insert(5, self.name(&self.form.column, "column")?);
@@ -249,19 +246,18 @@ impl CallFields<'_> {
     }
 
     /// Returns the predicate: names if there are any, otherwise a slice. `rows`: of at most this number of rows.
-    fn predicate(&self, rows: usize) -> Result<Value, AdminError> {
+    fn predicate(&self, rows: usize) -> Result<Value> {
         let names: Vec<&str> = self.form.columns.lines().filter(|line| !line.is_empty()).collect();
         let count = number(&self.form.count, "columns", COUNT)?;
         let columns = if names.is_empty() { usize::try_from(count).unwrap_or_default() } else { names.len() };
         if !self.is_count() && columns.saturating_mul(rows) > ASK_COLUMNS_MAX {
-            return Err(AdminError::invalid(format!(
+            return invalid(format!(
                 "{columns} columns of {rows} rows are too many for a page, which shows at most {ASK_COLUMNS_MAX} columns: \
                  ask for fewer, and go on with Start of slice or First key"
-            )));
+            ));
         }
         if !names.is_empty() {
-            let names =
-                names.into_iter().map(|name| self.name(name, "column")).collect::<Result<_, AdminError>>()?;
+            let names = names.into_iter().map(|name| self.name(name, "column")).collect::<Result<_>>()?;
             return Ok(Value::Struct(Fields::from([(1, Value::List(TType::String, names))])));
         }
         let range = Fields::from([
@@ -273,16 +269,16 @@ impl CallFields<'_> {
         Ok(Value::Struct(Fields::from([(2, Value::Struct(range))])))
     }
 
-    fn rows(&self) -> Result<(i32, usize), AdminError> {
+    fn rows(&self) -> Result<(i32, usize)> {
         let rows = number(&self.form.rows, "rows", COUNT)?;
         let limit = usize::try_from(rows).unwrap_or_default();
         if limit > ASK_ROWS_MAX {
-            return Err(AdminError::invalid(format!("{rows} rows: a page shows at most {ASK_ROWS_MAX}")));
+            return invalid(format!("{rows} rows: a page shows at most {ASK_ROWS_MAX}"));
         }
         Ok((rows, limit))
     }
 
-    fn key_range(&self) -> Result<(Value, usize), AdminError> {
+    fn key_range(&self) -> Result<(Value, usize)> {
         let form = self.form;
         let (rows, limit) = self.rows()?;
         let mut range = Fields::from([(5, Value::I32(rows))]);
@@ -306,7 +302,7 @@ impl CallFields<'_> {
         Ok((Value::Struct(range), limit))
     }
 
-    fn index_clause(&self) -> Result<(Value, usize), AdminError> {
+    fn index_clause(&self) -> Result<(Value, usize)> {
         let (rows, limit) = self.rows()?;
         let start = self.row_key(&self.form.start_key, "first key")?;
         let clause = Fields::from([(1, self.expressions()?), (2, start), (3, Value::I32(rows))]);
@@ -314,18 +310,18 @@ impl CallFields<'_> {
     }
 
     /// Returns the conditions: lines like `state = TX`, with the operators of an index.
-    fn expressions(&self) -> Result<Value, AdminError> {
+    fn expressions(&self) -> Result<Value> {
         let lines = self.form.filter.lines().filter(|line| !line.trim().is_empty());
-        let expressions = lines.map(|line| self.expression(line)).collect::<Result<_, AdminError>>()?;
+        let expressions = lines.map(|line| self.expression(line)).collect::<Result<_>>()?;
         Ok(Value::List(TType::Struct, expressions))
     }
 
-    fn expression(&self, line: &str) -> Result<Value, AdminError> {
+    fn expression(&self, line: &str) -> Result<Value> {
         const OPERATORS: [(&str, i32); 5] = [(">=", 1), ("<=", 3), ("=", 0), (">", 2), ("<", 4)];
         let found = OPERATORS.iter().filter_map(|(sign, number)| Some((line.split_once(sign)?, *number)));
         // The first operator of the line, of two at the same place the longer one, which is listed first.
         let Some(((name, value), number)) = found.min_by_key(|((name, _), _)| name.len()) else {
-            return Err(AdminError::invalid(format!("{line:?} is no condition: write column = value")));
+            return invalid(format!("{line:?} is no condition: write column = value"));
         };
         let name = bytes_of(Some(&self.cf.comparator), name.trim(), "column of a condition")?;
         let value = bytes_of(Some(self.cf.value_validator(&name)), value.trim(), "value of a condition")?;
@@ -335,7 +331,7 @@ impl CallFields<'_> {
 }
 
 /// Returns a number of the form.
-fn number(text: &str, what: &str, default: i32) -> Result<i32, AdminError> {
+fn number(text: &str, what: &str, default: i32) -> Result<i32> {
     match text.trim() {
         "" => Ok(default),
         text => text.parse().map_err(|_| AdminError::invalid(format!("{text:?} is no number of {what}"))),

@@ -1,7 +1,5 @@
 //! The fields of the page.
 
-use std::fmt::Write;
-
 use serde::Deserialize;
 
 /// The language of a question.
@@ -160,24 +158,13 @@ impl AskForm {
 
 /// Returns fields in the form of a query.
 pub(crate) fn query(fields: &[(&str, &str)]) -> String {
-    let mut out = String::new();
-    for (name, value) in fields {
-        if !out.is_empty() {
-            out.push('&');
-        }
-        out.push_str(name);
-        out.push('=');
-        for byte in value.bytes() {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                    out.push(char::from(byte));
-                }
-                // Writing to a `String` cannot fail.
-                _ => drop(write!(out, "%{byte:02X}")),
-            }
-        }
-    }
-    out
+    let pairs: Vec<String> = fields
+        .iter()
+        .filter_map(|(name, value)| {
+            Some(format!("{name}={}", askama::filters::urlencode_strict(value).ok()?))
+        })
+        .collect();
+    pairs.join("&")
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! The page: its handlers and its template.
 
-use std::sync::Arc;
-
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -18,9 +16,10 @@ use super::statement::{AskedStatement, StatementAnswer};
 use crate::change_log::LoggedChange;
 use crate::choices::Choices;
 use crate::extract::{Form, Query};
-use crate::failure::AdminError;
+use crate::failure::forbidden;
+use crate::failure::{AdminError, Result};
 use crate::page::{Frame, page_with};
-use crate::state::AdminState;
+use crate::state::{Admin, AdminState};
 use crate::visitor::Visitor;
 use base::compat::features::{ConsistencyLevel, consistency_of};
 use base::util::is_invisible;
@@ -142,11 +141,7 @@ pub(crate) fn visible_lines(text: &str) -> String {
 }
 
 /// Answers `GET /ask`, which changes nothing.
-pub(crate) async fn answer(
-    State(state): State<Arc<AdminState>>,
-    visitor: Visitor,
-    Query(form): Query<AskForm>,
-) -> Response {
+pub(crate) async fn answer(State(state): Admin, visitor: Visitor, Query(form): Query<AskForm>) -> Response {
     let mut answered = Ok(None);
     if form.is_asked() && form.view != View::Form {
         answered = ask(&state, &visitor, &form).await.map(Some);
@@ -156,7 +151,7 @@ pub(crate) async fn answer(
 
 /// Answers `POST /ask`, which may run statements that change data or the schema.
 pub(crate) async fn answer_form(
-    State(state): State<Arc<AdminState>>,
+    State(state): Admin,
     visitor: Visitor,
     Form(form): Form<AskForm>,
 ) -> Response {
@@ -168,7 +163,7 @@ async fn show(
     state: &AdminState,
     visitor: &Visitor,
     form: AskForm,
-    answered: Result<Option<Answer>, AdminError>,
+    answered: Result<Option<Answer>>,
 ) -> Response {
     let (answer, failure) = match answered {
         Ok(answer) => (answer, None),
@@ -191,22 +186,20 @@ async fn show(
 }
 
 /// Returns the consistency level of a form.
-fn level_of(state: &AdminState, form: &AskForm) -> Result<ConsistencyLevel, AdminError> {
+fn level_of(state: &AdminState, form: &AskForm) -> Result<ConsistencyLevel> {
     let release = state.console.settings.compat.after_set_keyspace;
     let found = consistency_of(level(&form.level)?, release);
     found.ok_or_else(|| AdminError::invalid(format!("{release} has no level {}", form.level)))
 }
 
-pub(super) async fn ask(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Result<Answer, AdminError> {
+pub(super) async fn ask(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Result<Answer> {
     if form.is_thrift() {
         return ask_thrift(state, visitor, form).await;
     }
     let asked = AskedStatement { state, visitor, form, level: level_of(state, form)? };
     let (_, only_reads) = asked.target()?;
     if !only_reads && !visitor.may_change {
-        return Err(AdminError::forbidden(format!(
-            "only SELECT, DESCRIBE and USE run here: {CHANGES_ARE_OFF}"
-        )));
+        return forbidden(format!("only SELECT, DESCRIBE and USE run here: {CHANGES_ARE_OFF}"));
     }
     let recorder = Recorder::new(&state.database);
     let answer = asked.read(&recorder).await?;
@@ -240,7 +233,7 @@ fn snippets_of(form: &AskForm) -> Vec<Snippet> {
     if form.is_cql2() { Vec::new() } else { driver_snippets(keyspace, &form.cql) }
 }
 
-async fn ask_thrift(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Result<Answer, AdminError> {
+async fn ask_thrift(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Result<Answer> {
     let release = state.console.settings.compat.after_set_keyspace;
     let (keyspace, family) = (form.keyspace.as_bytes(), form.family.as_bytes());
     visitor.user.check(Access::Read { keyspace, family }, release).map_err(|refusal| {
@@ -267,7 +260,7 @@ async fn ask_thrift(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Re
     })
 }
 
-async fn change(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Result<Answer, AdminError> {
+async fn change(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Result<Answer> {
     if form.is_thrift() || !form.is_asked() {
         return ask(state, visitor, form).await;
     }

@@ -8,12 +8,13 @@ use super::form::{AskForm, AskLanguage};
 use super::recorder::Recorder;
 use super::result::ShownResult;
 use super::typed::bytes_of;
-use crate::failure::AdminError;
+use crate::failure::invalid;
+use crate::failure::{AdminError, Result};
 use crate::limits::ASK_ROWS_MAX;
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 use base::compat::Behaviour;
-use base::compat::features::{ConsistencyLevel, ReportedVersion};
+use base::compat::features::ConsistencyLevel;
 use cql::cql2::Cql2Outcome;
 use cql::{AccessPath, CqlError, Outcome, Prepared, QueryOptions, QueryState, Reach, cql2};
 use cql_syntax::StatementTarget;
@@ -49,7 +50,7 @@ pub(super) struct AskedStatement<'a> {
 
 impl AskedStatement<'_> {
     /// Runs the statement if it only reads, and otherwise explains what it would write. Nothing is changed.
-    pub(super) async fn read(&self, recorder: &Recorder) -> Result<StatementAnswer, AdminError> {
+    pub(super) async fn read(&self, recorder: &Recorder) -> Result<StatementAnswer> {
         match self.state.database.remote_cql() {
             Some(remote) => self.metered(self.read_on_cluster(remote)).await,
             None => self.metered(self.read_on(&recorder.database)).await,
@@ -57,15 +58,15 @@ impl AskedStatement<'_> {
     }
 
     /// Runs the statement, which may change data.
-    pub(super) async fn change(&self) -> Result<StatementAnswer, AdminError> {
+    pub(super) async fn change(&self) -> Result<StatementAnswer> {
         self.metered(self.change_on(&self.state.database)).await
     }
 
     /// Returns the kind of the statement and the table that it works on, and whether it only reads.
-    pub(super) fn target(&self) -> Result<(StatementTarget, bool), AdminError> {
+    pub(super) fn target(&self) -> Result<(StatementTarget, bool)> {
         let is_remote = self.state.database.remote_cql().is_some();
         match self.form.with {
-            AskLanguage::Cql2 if is_remote => Err(AdminError::invalid(NO_CQL2)),
+            AskLanguage::Cql2 if is_remote => invalid(NO_CQL2),
             AskLanguage::Cql2 => {
                 let prepared = self.prepared2()?;
                 Ok((prepared.target(), prepared.only_reads()))
@@ -84,19 +85,15 @@ impl AskedStatement<'_> {
 
     fn query_state<'s>(&'s self, database: &'s Arc<Database>) -> QueryState<'s> {
         let compat = &self.state.console.settings.compat;
-        let behaviour = Behaviour::of(compat.after_set_keyspace);
         QueryState {
-            database,
-            behaviour,
             language: compat.language,
-            reported: ReportedVersion::of_release(behaviour),
             keyspace: (!self.form.keyspace.is_empty()).then_some(&*self.form.keyspace),
             user: Some(&self.visitor.user),
-            sees_new_indexes: false,
+            ..QueryState::of_release(database, Behaviour::of(compat.after_set_keyspace))
         }
     }
 
-    fn options(&self) -> Result<QueryOptions, AdminError> {
+    fn options(&self) -> Result<QueryOptions> {
         let page = bytes_of(None, &format!("0x{}", self.form.page), "page")?;
         Ok(QueryOptions {
             consistency: self.level,
@@ -106,30 +103,30 @@ impl AskedStatement<'_> {
         })
     }
 
-    fn prepared(&self, state: &QueryState<'_>) -> Result<Arc<Prepared>, AdminError> {
+    fn prepared(&self, state: &QueryState<'_>) -> Result<Arc<Prepared>> {
         cql::prepare(state, &self.form.cql).map_err(|error| self.failed(&error))
     }
 
-    fn prepared2(&self) -> Result<cql2::Prepared2, AdminError> {
+    fn prepared2(&self) -> Result<cql2::Prepared2> {
         cql2::prepare(&self.form.cql).map_err(|error| self.failed(&error))
     }
 
-    async fn read_on(&self, database: &Arc<Database>) -> Result<StatementAnswer, AdminError> {
+    async fn read_on(&self, database: &Arc<Database>) -> Result<StatementAnswer> {
         let state = self.query_state(database);
         if self.form.with == AskLanguage::Cql2 {
             if self.prepared2()?.only_reads() {
                 return self.run2(&state).await;
             }
-            return Err(AdminError::invalid("what a statement of CQL 2 would write is not explained"));
+            return invalid("what a statement of CQL 2 would write is not explained");
         }
         let prepared = self.prepared(&state)?;
         let options = self.options()?;
         if !prepared.only_reads() {
             if prepared.write_type().is_none() {
-                return Err(AdminError::invalid(
+                return invalid(
                     "Ask does not run this statement: it changes the schema, users, or a whole table. The button Run, with \
                      changes, does",
-                ));
+                );
             }
             let text =
                 cql::explain(&state, &self.form.cql, &QueryOptions { page_size: None, ..options }).await;
@@ -147,20 +144,20 @@ impl AskedStatement<'_> {
     }
 
     /// Sends the statement to the cluster if it only reads.
-    async fn read_on_cluster(&self, remote: &dyn RemoteCql) -> Result<StatementAnswer, AdminError> {
+    async fn read_on_cluster(&self, remote: &dyn RemoteCql) -> Result<StatementAnswer> {
         let (_, only_reads) = self.target()?;
         if !only_reads {
-            return Err(AdminError::invalid(
+            return invalid(
                 "what the statement would write is not known here: this server is a gateway, and its cluster plans and runs \
                  statements. Nothing was sent to it. The button Run, with changes, sends the statement",
-            ));
+            );
         }
         let state = self.query_state(&self.state.database);
         let outcome = cql::remote::query(&state, remote, &self.form.cql, &self.options()?).await;
         Ok(answered(&state, &outcome.map_err(|error| self.failed(&error))?))
     }
 
-    async fn change_on(&self, database: &Arc<Database>) -> Result<StatementAnswer, AdminError> {
+    async fn change_on(&self, database: &Arc<Database>) -> Result<StatementAnswer> {
         let state = self.query_state(database);
         if self.form.with == AskLanguage::Cql2 {
             return self.run2(&state).await;
@@ -173,7 +170,7 @@ impl AskedStatement<'_> {
         Ok(answered(&state, &outcome.map_err(|error| self.failed(&error))?))
     }
 
-    async fn run2(&self, state: &QueryState<'_>) -> Result<StatementAnswer, AdminError> {
+    async fn run2(&self, state: &QueryState<'_>) -> Result<StatementAnswer> {
         let outcome = cql2::execute(state, &self.form.cql).await.map_err(|error| self.failed(&error))?;
         let mut answer = StatementAnswer { is_cql2: true, ..StatementAnswer::default() };
         match outcome {

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::failure::AdminError;
+use crate::failure::{AdminError, Result};
 use base::marshal::{AbstractType, BytesType, TypeRef};
 
 /// The package of Cassandra's types, which messages leave out.
@@ -10,7 +10,7 @@ const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
 
 /// Returns the bytes of a text: in hex after `0x`, otherwise in the text form of the type. Without a type, or with
 /// BytesType, it is UTF-8. `what` names the field in errors. An empty text has no bytes.
-pub(crate) fn bytes_of(of_type: Option<&TypeRef>, text: &str, what: &str) -> Result<Bytes, AdminError> {
+pub(crate) fn bytes_of(of_type: Option<&TypeRef>, text: &str, what: &str) -> Result<Bytes> {
     if text.is_empty() {
         return Ok(Bytes::new());
     }

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use serde::Deserialize;
 
-use crate::failure::AdminError;
+use crate::failure::invalid;
+use crate::failure::{AdminError, Result};
 use db::activity::RequestSummary;
 
 /// The fields of the form. Empty ones ask for nothing.
@@ -39,13 +40,13 @@ impl LiveQuery {
     ///
     /// # Errors
     /// If a field has another form.
-    pub(crate) fn filter(&self) -> Result<LiveFilter, AdminError> {
+    pub(crate) fn filter(&self) -> Result<LiveFilter> {
         let lower = |text: &str| text.trim().to_lowercase();
         let has_failed = match self.outcome.as_str() {
             "" => None,
             "ok" => Some(false),
             "failed" => Some(true),
-            _ => return Err(AdminError::invalid("outcome is ok, failed, or empty for both")),
+            _ => return invalid("outcome is ok, failed, or empty for both"),
         };
         let slower = self.slower.trim();
         let millis = if slower.is_empty() { Some(0.0) } else { slower.parse::<f64>().ok() };

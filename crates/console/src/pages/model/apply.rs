@@ -1,7 +1,8 @@
 //! Takes a sketch over: its column families and rows are made on this server, if it has everything in memory.
 
 use crate::change_log::LoggedChange;
-use crate::failure::AdminError;
+use crate::failure::forbidden;
+use crate::failure::{AdminError, Result};
 use crate::model::{ShownModel, Sketch, SketchLanguage};
 use crate::pages::ask::CHANGES_ARE_OFF;
 use crate::state::AdminState;
@@ -31,9 +32,9 @@ pub(super) async fn apply(
     visitor: &Visitor,
     sketch: &Sketch,
     model: &ShownModel,
-) -> Result<Vec<String>, AdminError> {
+) -> Result<Vec<String>> {
     if let Some(why) = refusal(state, visitor) {
-        return Err(AdminError::forbidden(why));
+        return forbidden(why);
     }
     // CQL has no super columns, and cassandra-cli no tables of CQL.
     let is_cql = sketch.language == SketchLanguage::Cql;

@@ -1,7 +1,5 @@
 //! `/cell`: one cell, with its name and value as a whole.
 
-use std::sync::Arc;
-
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -12,11 +10,12 @@ use super::page_link::LinkFields;
 use super::query::{RowsQuery, Target};
 use super::row::{cell_parts, slice_of};
 use crate::extract::Form;
-use crate::failure::AdminError;
+use crate::failure::invalid;
+use crate::failure::{AdminError, Result};
 use crate::limits::ADMIN_VALUE_CHARS_MAX;
 use crate::page::{Frame, page};
 use crate::present::{ShownBytes, ShownCell, read_as};
-use crate::state::AdminState;
+use crate::state::Admin;
 use crate::visitor::Visitor;
 use base::model::SliceRange;
 use db::type_of_value;
@@ -39,15 +38,13 @@ struct CellPage {
 
 /// Answers `GET /cell` and `POST /cell`.
 pub(crate) async fn cell(
-    State(state): State<Arc<AdminState>>,
+    State(state): Admin,
     visitor: Visitor,
     Form(query): Form<RowsQuery>,
-) -> Result<Response, AdminError> {
+) -> Result<Response> {
     let target = Target::of(query.family(&state, &visitor)?, &query)?;
     let (Some(key), Some(name)) = (&target.key, &target.name) else {
-        return Err(AdminError::invalid(
-            "give the key and the name: /cell?keyspace=K&family=F&key=KEY&name=NAME",
-        ));
+        return invalid("give the key and the name: /cell?keyspace=K&family=F&key=KEY&name=NAME");
     };
     let database = &*state.database;
     let request = target.request(database);
@@ -55,7 +52,7 @@ pub(crate) async fn cell(
     let slice = state.metered(slice_of(&request, &target, range)).await?;
     drop(request);
     let StoredColumns::Cells(cells) = slice.columns else {
-        return Err(AdminError::invalid("the cells of a super column need its name: add super=NAME"));
+        return invalid("the cells of a super column need its name: add super=NAME");
     };
     let stored = cells.first().ok_or_else(|| AdminError::not_found("the row has no such cell"))?;
     let parts = cell_parts(database, &target, stored.is_shadowed);

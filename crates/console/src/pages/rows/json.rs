@@ -3,8 +3,6 @@
 //! A row that is longer than a slice has two more fields: `next`, the name at which the row goes on, in hex, and
 //! `left_out`, a sentence about range tombstones that are not in the reply.
 
-use std::sync::Arc;
-
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -14,21 +12,22 @@ use serde_json::{Map, Value};
 use super::query::{RowsQuery, Target};
 use super::row::slice_of;
 use crate::extract::Form;
-use crate::failure::AdminError;
-use crate::state::AdminState;
+use crate::failure::invalid;
+use crate::failure::{AdminError, Result};
+use crate::state::Admin;
 use crate::visitor::Visitor;
 use sstable::{Atom, Form as ShowForm, Shower, Unit};
 use store::{StoredColumns, StoredSlice};
 
 /// Answers `GET /rows.json` and `POST /rows.json`.
 pub(crate) async fn json(
-    State(state): State<Arc<AdminState>>,
+    State(state): Admin,
     visitor: Visitor,
     Form(query): Form<RowsQuery>,
-) -> Result<Response, AdminError> {
+) -> Result<Response> {
     let target = Target::of(query.family(&state, &visitor)?, &query)?;
     let Some(key) = target.key.clone() else {
-        return Err(AdminError::invalid("give the row's key: /rows.json?keyspace=K&family=F&key=KEY"));
+        return invalid("give the row's key: /rows.json?keyspace=K&family=F&key=KEY");
     };
     let request = target.request(&state.database);
     let slice = state.metered(slice_of(&request, &target, target.range())).await?;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::page_link::{LinkFields, PageLink};
 use super::query::Target;
 use super::row::{ShownDeletion, cell_parts};
-use crate::failure::AdminError;
+use crate::failure::Result;
 use crate::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_ROWS};
 use crate::page::{Frame, page};
 use crate::pages::questions::{Asker, Questions};
@@ -65,7 +65,7 @@ pub(super) async fn show(
     visitor: &Visitor,
     target: &Target,
     failure: Option<String>,
-) -> Result<Response, AdminError> {
+) -> Result<Response> {
     let args = StoredRowsArgs {
         cf: target.cf.clone(),
         start: target.from.clone(),

@@ -27,24 +27,22 @@ pub(crate) use cell::cell;
 pub(crate) use json::json;
 pub(crate) use query::RowsQuery;
 
-use std::sync::Arc;
-
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 use self::query::Target;
 use crate::extract::Form;
-use crate::failure::AdminError;
-use crate::state::AdminState;
+use crate::failure::{AdminError, Result};
+use crate::state::Admin;
 use crate::visitor::Visitor;
 
 /// Answers `GET /rows` and `POST /rows`.
 pub(crate) async fn answer(
-    State(state): State<Arc<AdminState>>,
+    State(state): Admin,
     visitor: Visitor,
     Form(query): Form<RowsQuery>,
-) -> Result<Response, AdminError> {
+) -> Result<Response> {
     let family = query.family(&state, &visitor)?;
     let shown = match Target::of(family.clone(), &query) {
         Ok(target) if target.key.is_some() => row::show(&state, &visitor, &target).await,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde::Deserialize;
 
-use crate::failure::AdminError;
+use crate::failure::forbidden;
+use crate::failure::invalid;
+use crate::failure::{AdminError, Result};
 use crate::limits::ADMIN_PAGE_CELLS;
 use crate::pages::keyspaces::no_keyspace;
 use crate::pages::questions::Asker;
@@ -44,7 +46,7 @@ pub(crate) struct RowsQuery {
 
 impl RowsQuery {
     /// Returns the column family, which the visitor must be allowed to read.
-    pub(crate) fn family(&self, state: &AdminState, visitor: &Visitor) -> Result<Arc<CfDef>, AdminError> {
+    pub(crate) fn family(&self, state: &AdminState, visitor: &Visitor) -> Result<Arc<CfDef>> {
         let catalog = state.database.catalog();
         let Some(keyspace) = catalog.keyspace(&self.keyspace) else {
             return Err(no_keyspace(&catalog, &self.keyspace, visitor));
@@ -57,10 +59,10 @@ impl RowsQuery {
                 self.family,
                 suggestion(&self.family, keyspace.column_families.keys().map(String::as_str))
             ))),
-            _ => Err(AdminError::forbidden(format!(
+            _ => forbidden(format!(
                 "there is no column family {:?} in keyspace {}, or you have no right to read it",
                 self.family, self.keyspace
-            ))),
+            )),
         }
     }
 }
@@ -88,7 +90,7 @@ impl Target {
         Target { cf, table, key: None, from, super_column: None, name: None, start, is_reversed: false }
     }
 
-    pub(super) fn of(cf: Arc<CfDef>, query: &RowsQuery) -> Result<Target, AdminError> {
+    pub(super) fn of(cf: Arc<CfDef>, query: &RowsQuery) -> Result<Target> {
         let of_key = cf.key_validator.clone();
         let key = |text: &str, what: &str| bytes_of(text, of_key.as_ref(), what);
         let super_type = cf.is_super().then(|| cf.comparator.clone());
@@ -163,7 +165,7 @@ impl Target {
 
 /// Reads a key or name: hex after `0x`, otherwise the text form of its type, or any text if there is no type. `None` if
 /// the field is empty.
-fn bytes_of(text: &str, of: Option<&TypeRef>, what: &str) -> Result<Option<Bytes>, AdminError> {
+fn bytes_of(text: &str, of: Option<&TypeRef>, what: &str) -> Result<Option<Bytes>> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -180,7 +182,7 @@ fn bytes_of(text: &str, of: Option<&TypeRef>, what: &str) -> Result<Option<Bytes
     })?;
     if bytes.len() > NAME_BYTES_MAX {
         let why = format!("the {what} has {} bytes: it may have at most {NAME_BYTES_MAX}", bytes.len());
-        return Err(AdminError::invalid(why));
+        return invalid(why);
     }
     Ok(Some(bytes.into()))
 }

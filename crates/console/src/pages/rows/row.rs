@@ -9,7 +9,7 @@ use super::kin::{Kin, KinRow};
 use super::list::{key_type, shown_key, token_of};
 use super::page_link::{LinkFields, PageLink};
 use super::query::Target;
-use crate::failure::AdminError;
+use crate::failure::Result;
 use crate::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_CELLS, ADMIN_PAGE_RANGES};
 use crate::page::{Frame, page};
 use crate::pages::questions::{Asker, Questions};
@@ -143,11 +143,7 @@ pub(super) async fn slice_of(
 }
 
 /// Shows the row of `target.key`.
-pub(super) async fn show(
-    state: &AdminState,
-    visitor: &Visitor,
-    target: &Target,
-) -> Result<Response, AdminError> {
+pub(super) async fn show(state: &AdminState, visitor: &Visitor, target: &Target) -> Result<Response> {
     let database = &*state.database;
     let request = target.request(database);
     let (slice, before) = state.metered(read(&request, target)).await?;

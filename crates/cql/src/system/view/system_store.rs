@@ -48,15 +48,8 @@ impl SystemStore {
     }
 
     fn state(&self) -> QueryState<'_> {
-        QueryState {
-            database: &self.database,
-            behaviour: self.behaviour,
-            language: self.language,
-            reported: &self.reported,
-            keyspace: None,
-            user: None,
-            sees_new_indexes: false,
-        }
+        let (language, reported) = (self.language, &self.reported);
+        QueryState { language, reported, ..QueryState::of_release(&self.database, self.behaviour) }
     }
 
     /// Returns the partitions of a table in the order of the ring, or at least those that are wanted.

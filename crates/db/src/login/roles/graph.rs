@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::grants::Grants;
 use super::permission::{Permission, PermissionSet, Resource};
-use crate::Error;
+use crate::error::invalid;
 use crate::limits::ROLES_MAX;
+use crate::{Error, Result};
 
 /// One role. A user is a role that may log in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -99,11 +100,9 @@ impl Roles {
     }
 
     /// Adds a role or replaces the one with this name. Fails if there are too many.
-    pub fn put(&mut self, name: &str, role: Role) -> Result<(), Error> {
+    pub fn put(&mut self, name: &str, role: Role) -> Result<()> {
         if self.roles.len() >= ROLES_MAX && !self.roles.contains_key(name) {
-            return Err(Error::invalid(format!(
-                "this server stores at most {ROLES_MAX} roles: drop some first"
-            )));
+            return invalid(format!("this server stores at most {ROLES_MAX} roles: drop some first"));
         }
         self.roles.insert(name.to_owned(), role);
         Ok(())
@@ -126,7 +125,7 @@ impl Roles {
     }
 
     /// Makes a role a member of another. Fails if it is a member already, or if the membership would form a cycle.
-    pub fn join(&mut self, member: &str, of: &str) -> Result<(), Error> {
+    pub fn join(&mut self, member: &str, of: &str) -> Result<()> {
         let is_member = |member: &str, of: &str| Error::invalid(format!("{member} is a member of {of}"));
         if self.all_of(member).contains(of) {
             return Err(is_member(member, of));
@@ -141,9 +140,9 @@ impl Roles {
     }
 
     /// Revokes a role from another.
-    pub fn leave(&mut self, member: &str, of: &str) -> Result<(), Error> {
+    pub fn leave(&mut self, member: &str, of: &str) -> Result<()> {
         if !self.get(member).is_some_and(|role| role.member_of.contains(of)) {
-            return Err(Error::invalid(format!("{member} is not a member of {of}")));
+            return invalid(format!("{member} is not a member of {of}"));
         }
         self.edit(member, |role| {
             role.member_of.remove(of);

@@ -10,8 +10,9 @@ use super::graph::{Role, Roles};
 use super::password::Hasher;
 use super::permission::{Permission, Resource};
 use super::stored::{ROLE_RECORD, role_from_json, role_to_json};
+use crate::error::invalid;
 use crate::schema::disagreement;
-use crate::{Access, Credential, DbFuture, Error};
+use crate::{Access, Credential, DbFuture, Error, Result};
 use base::compat::texts;
 use base::util::Release;
 use store::{Store, StoreChange, StoreError};
@@ -51,7 +52,7 @@ impl RoleKeeper {
     }
 
     /// Loads the roles from the store's metadata records.
-    pub fn load(&self, records: &[(String, Bytes)]) -> Result<(), Error> {
+    pub fn load(&self, records: &[(String, Bytes)]) -> Result<()> {
         let mut roles = Roles::default();
         for (name, json) in records {
             let Some(name) = name.strip_prefix(ROLE_RECORD) else { continue };
@@ -179,7 +180,7 @@ impl RoleKeeper {
                 Err(StoreError::SchemaDisagreement(_)) => return Ok(false),
                 // A definition contradicts the stored data.
                 Err(error @ (StoreError::Mismatch(_) | StoreError::Corrupt(_))) => {
-                    return Err(Error::invalid(error.to_string()));
+                    return invalid(error.to_string());
                 }
                 Err(error) => return Err(Error::from(error)),
             }
@@ -190,13 +191,13 @@ impl RoleKeeper {
     }
 
     /// Checks that the roles whose records will change were readable.
-    fn check_readable(&self, records: &[(String, Option<Bytes>)]) -> Result<(), Error> {
+    fn check_readable(&self, records: &[(String, Option<Bytes>)]) -> Result<()> {
         let unread = self.unread.read();
         let mut names = records.iter().filter_map(|(name, _)| name.strip_prefix(ROLE_RECORD));
         match names.find(|name| unread.contains(*name)) {
-            Some(name) => Err(Error::invalid(format!(
+            Some(name) => invalid(format!(
                 "the role {name} was written by a newer server, and this one cannot read it: change it there"
-            ))),
+            )),
             None => Ok(()),
         }
     }
@@ -234,7 +235,7 @@ fn changes(before: &Roles, after: &Roles) -> Vec<(String, Option<Bytes>)> {
     changed.chain(gone.map(|(name, _)| (record(name), None))).collect()
 }
 
-fn required<'a>(credentials: &'a [Credential], name: &str, release: Release) -> Result<&'a Bytes, Error> {
+fn required<'a>(credentials: &'a [Credential], name: &str, release: Release) -> Result<&'a Bytes> {
     let found = credentials.iter().find(|(key, _)| *key == *name.as_bytes());
     found
         .map(|(_, value)| value)

@@ -2,8 +2,9 @@
 
 use tokio::sync::Semaphore;
 
-use crate::Error;
+use crate::error::invalid;
 use crate::limits::{HASHES_AT_ONCE_MAX, PASSWORD_BYTES_MAX};
+use crate::{Error, Result};
 
 /// The binary logarithm of the number of rounds, as in Cassandra.
 const COST: u32 = 10;
@@ -28,19 +29,19 @@ impl Hasher {
     }
 
     /// Returns the hash of a password, with a new salt.
-    pub async fn hash(&self, password: &str) -> Result<String, Error> {
+    pub async fn hash(&self, password: &str) -> Result<String> {
         if password.len() > PASSWORD_BYTES_MAX {
-            return Err(Error::invalid(format!("a password may have at most {PASSWORD_BYTES_MAX} bytes")));
+            return invalid(format!("a password may have at most {PASSWORD_BYTES_MAX} bytes"));
         }
         if password.contains('\0') {
-            return Err(Error::invalid("a password must not contain a zero byte"));
+            return invalid("a password must not contain a zero byte");
         }
         let (password, cost) = (password.to_owned(), self.cost);
         self.slowly(move || bcrypt::hash(password, cost)).await
     }
 
     /// Returns whether a hash matches a password. Without a hash the result is false, after the same time.
-    pub async fn is_of(&self, hash: Option<&str>, password: &[u8]) -> Result<bool, Error> {
+    pub async fn is_of(&self, hash: Option<&str>, password: &[u8]) -> Result<bool> {
         // bcrypt ignores further bytes, and no password is longer.
         let hash = hash.filter(|_| password.len() <= PASSWORD_BYTES_MAX);
         let password = password[..password.len().min(PASSWORD_BYTES_MAX)].to_vec();
@@ -62,7 +63,7 @@ impl Hasher {
     async fn slowly<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> bcrypt::BcryptResult<T> + Send + 'static,
-    ) -> Result<T, Error> {
+    ) -> Result<T> {
         let _turn = self.turns.acquire().await.map_err(|error| Error::Internal(error.to_string()))?;
         let done = tokio::task::spawn_blocking(work).await;
         let done = done.map_err(|error| Error::Internal(format!("a password was not hashed: {error}")))?;

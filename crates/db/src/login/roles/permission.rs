@@ -100,7 +100,8 @@ impl FromIterator<Permission> for PermissionSet {
 }
 
 /// The resource of a permission. A permission on a parent applies to everything below it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Resource {
     /// All keyspaces.
     AllKeyspaces,

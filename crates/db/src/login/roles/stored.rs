@@ -43,42 +43,8 @@ struct StoredRole {
 
 #[derive(Serialize, Deserialize)]
 struct StoredGrant {
-    on: StoredResource,
+    on: Resource,
     permissions: Vec<Permission>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StoredResource {
-    AllKeyspaces,
-    Keyspace(String),
-    Table(String, String),
-    AllRoles,
-    Role(String),
-}
-
-impl From<Resource> for StoredResource {
-    fn from(resource: Resource) -> StoredResource {
-        match resource {
-            Resource::AllKeyspaces => StoredResource::AllKeyspaces,
-            Resource::Keyspace(keyspace) => StoredResource::Keyspace(keyspace),
-            Resource::Table(keyspace, table) => StoredResource::Table(keyspace, table),
-            Resource::AllRoles => StoredResource::AllRoles,
-            Resource::Role(role) => StoredResource::Role(role),
-        }
-    }
-}
-
-impl From<StoredResource> for Resource {
-    fn from(stored: StoredResource) -> Resource {
-        match stored {
-            StoredResource::AllKeyspaces => Resource::AllKeyspaces,
-            StoredResource::Keyspace(keyspace) => Resource::Keyspace(keyspace),
-            StoredResource::Table(keyspace, table) => Resource::Table(keyspace, table),
-            StoredResource::AllRoles => Resource::AllRoles,
-            StoredResource::Role(role) => Resource::Role(role),
-        }
-    }
 }
 
 /// Returns the stored form of a role.
@@ -91,7 +57,7 @@ pub(super) fn role_to_json(role: &Role) -> String {
         salted_hash: role.salted_hash.clone(),
         member_of: role.member_of.iter().cloned().collect(),
         grants: grants
-            .map(|(on, permissions)| StoredGrant { on: on.into(), permissions: permissions.iter().collect() })
+            .map(|(on, permissions)| StoredGrant { on, permissions: permissions.iter().collect() })
             .collect(),
     };
     // Serializing this cannot fail.
@@ -111,7 +77,7 @@ pub(super) fn role_from_json(name: &str, json: &[u8]) -> Result<Role, StoredRole
     let stored: StoredRole = serde_json::from_slice(json).map_err(malformed)?;
     let mut grants = Grants::default();
     for grant in stored.grants {
-        grants.add(&grant.on.into(), grant.permissions.into_iter().collect());
+        grants.add(&grant.on, grant.permissions.into_iter().collect());
     }
     Ok(Role {
         is_superuser: stored.is_superuser,

@@ -105,12 +105,11 @@ impl Attribute {
                     request.validation_class.clone_from(class);
                 }
                 ("index_type", AttributeValue::Text(kind)) => {
-                    request.index_kind = Some(match &*kind.to_ascii_uppercase() {
-                        "0" | "KEYS" => IndexKind::Keys,
-                        "1" | "CUSTOM" => IndexKind::Custom,
-                        "2" | "COMPOSITES" => IndexKind::Composites,
-                        _ => return self.error(format!("index_type '{kind}': use KEYS")),
-                    });
+                    let numbered = kind.parse().ok().and_then(IndexKind::from_repr);
+                    let Some(known) = numbered.or(IndexKind::of_name(&kind.to_ascii_uppercase())) else {
+                        return self.error(format!("index_type '{kind}': use KEYS"));
+                    };
+                    request.index_kind = Some(known);
                 }
                 ("index_name", AttributeValue::Text(text)) => request.index_name = Some(text.clone()),
                 ("index_options", AttributeValue::Map(_)) => {

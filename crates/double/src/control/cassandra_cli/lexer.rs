@@ -1,8 +1,6 @@
 //! The tokens of a script of cassandra-cli.
 
 use std::fmt;
-use std::iter::Peekable;
-use std::str::Chars;
 
 use crate::limits::CLI_STATEMENT_TOKENS_MAX;
 
@@ -64,16 +62,14 @@ const SIGNS: &str = "[]{}()=:,;./?<>";
 
 /// Reads the tokens of a script.
 pub(super) struct CliLexer<'s> {
-    rest: Peekable<Chars<'s>>,
+    rest: &'s str,
     /// The place of the next character.
     place: ScriptPlace,
-    /// The place of a hyphen that was read and begins a number.
-    hyphen: Option<ScriptPlace>,
 }
 
 impl<'s> CliLexer<'s> {
     pub(super) fn new(script: &'s str) -> CliLexer<'s> {
-        CliLexer { rest: script.chars().peekable(), place: ScriptPlace { line: 1, column: 1 }, hyphen: None }
+        CliLexer { rest: script, place: ScriptPlace { line: 1, column: 1 } }
     }
 
     /// Returns the tokens of the next statement, each with its place. The last is a semicolon or `End`.
@@ -94,47 +90,47 @@ impl<'s> CliLexer<'s> {
             }
         }
     }
-}
 
-impl CliLexer<'_> {
-    fn next_char(&mut self) -> Option<char> {
-        let next = self.rest.next()?;
-        match next {
-            '\n' => self.place = ScriptPlace { line: self.place.line + 1, column: 1 },
-            _ => self.place.column += 1,
+    /// Takes the next bytes, which end with a whole character.
+    fn take(&mut self, bytes: usize) -> &'s str {
+        let (taken, rest) = self.rest.split_at_checked(bytes).unwrap_or((self.rest, ""));
+        for letter in taken.chars() {
+            match letter {
+                '\n' => self.place = ScriptPlace { line: self.place.line + 1, column: 1 },
+                _ => self.place.column += 1,
+            }
         }
-        Some(next)
+        self.rest = rest;
+        taken
     }
 
-    /// Reads the character that comes next, if it is this one.
-    fn takes(&mut self, wanted: char) -> bool {
-        let is_next = self.rest.peek() == Some(&wanted);
-        if is_next {
-            self.next_char();
-        }
-        is_next
+    fn next_char(&mut self) -> Option<char> {
+        self.take(self.rest.chars().next()?.len_utf8()).chars().next()
+    }
+
+    fn word(&mut self) -> &'s str {
+        let end = self.rest.find(|next: char| !next.is_ascii_alphanumeric() && !"_-".contains(next));
+        self.take(end.unwrap_or(self.rest.len()))
     }
 
     fn next_token(&mut self) -> Result<(ScriptPlace, CliToken), CliScriptError> {
         self.skip_blanks()?;
-        if let Some(place) = self.hyphen.take() {
-            let digits = self.word();
-            if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-                return Err(CliScriptError::new(
-                    place,
-                    "a hyphen begins a negative number or a comment: `--`",
-                ));
-            }
-            return Ok((place, CliToken::Integer(format!("-{digits}"))));
-        }
         let place = self.place;
-        let token = match self.rest.peek() {
+        let token = match self.rest.chars().next() {
             None => CliToken::End,
-            Some('\'') => self.text(place)?,
+            Some('\'') => self.text()?,
+            Some('-') => {
+                self.take(1);
+                let digits = self.word();
+                if !is_number(digits) {
+                    let why = "a hyphen begins a negative number or a comment: `--`";
+                    return Err(CliScriptError::new(place, why));
+                }
+                CliToken::Integer(format!("-{digits}"))
+            }
             Some(letter) if letter.is_ascii_alphanumeric() => self.word_or_number(),
-            Some(sign) if SIGNS.contains(*sign) => {
-                let sign = *sign;
-                self.next_char();
+            Some(sign) if SIGNS.contains(sign) => {
+                self.take(1);
                 CliToken::Sign(sign)
             }
             Some('"') => {
@@ -148,83 +144,45 @@ impl CliLexer<'_> {
         Ok((place, token))
     }
 
-    /// Skips blanks and comments. A hyphen that begins a number is skipped, too.
+    /// Skips blanks and comments.
     fn skip_blanks(&mut self) -> Result<(), CliScriptError> {
         loop {
-            let place = self.place;
-            match self.rest.peek() {
-                Some(blank) if blank.is_whitespace() => {
-                    self.next_char();
-                }
-                Some('-') => {
-                    self.next_char();
-                    if !self.takes('-') {
-                        self.hyphen = Some(place);
-                        return Ok(());
-                    }
-                    while self.rest.peek().is_some_and(|next| *next != '\n') {
-                        self.next_char();
-                    }
-                }
-                Some('/') => {
-                    let mut ahead = self.rest.clone();
-                    ahead.next();
-                    if ahead.next() != Some('*') {
-                        return Ok(());
-                    }
-                    self.comment(place)?;
-                }
-                _ => return Ok(()),
-            }
-        }
-    }
-
-    fn comment(&mut self, place: ScriptPlace) -> Result<(), CliScriptError> {
-        let mut last = None;
-        self.next_char();
-        self.next_char();
-        while let Some(next) = self.next_char() {
-            if (last, next) == (Some('*'), '/') {
+            let bytes = if let Some(comment) = self.rest.strip_prefix("--") {
+                2 + comment.find('\n').unwrap_or(comment.len())
+            } else if let Some(comment) = self.rest.strip_prefix("/*") {
+                let end = comment.find("*/").map(|end| end + 4);
+                end.ok_or_else(|| CliScriptError::new(self.place, "the comment has no end: */"))?
+            } else {
+                self.rest.len() - self.rest.trim_start().len()
+            };
+            if bytes == 0 {
                 return Ok(());
             }
-            last = Some(next);
+            self.take(bytes);
         }
-        Err(CliScriptError::new(place, "the comment has no end: */"))
-    }
-
-    fn word(&mut self) -> String {
-        let mut word = String::new();
-        while let Some(next) =
-            self.rest.peek().filter(|next| next.is_ascii_alphanumeric() || "_-".contains(**next))
-        {
-            word.push(*next);
-            self.next_char();
-        }
-        word
     }
 
     fn word_or_number(&mut self) -> CliToken {
         let word = self.word();
-        if !word.bytes().all(|digit| digit.is_ascii_digit()) {
-            return CliToken::Word(word);
+        let has_fraction = self.rest.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
+        if !is_number(word) {
+            CliToken::Word(word.to_owned())
+        } else if has_fraction && self.rest.starts_with('.') {
+            self.take(1);
+            CliToken::Decimal(format!("{word}.{}", self.word()))
+        } else {
+            CliToken::Integer(word.to_owned())
         }
-        let mut ahead = self.rest.clone();
-        if ahead.next() == Some('.') && ahead.next().is_some_and(|next| next.is_ascii_digit()) {
-            self.next_char();
-            let fraction = self.word();
-            return CliToken::Decimal(format!("{word}.{fraction}"));
-        }
-        CliToken::Integer(word)
     }
 
     /// Reads a text in quotes, with the escapes of Java.
-    fn text(&mut self, place: ScriptPlace) -> Result<CliToken, CliScriptError> {
-        let mut text = String::new();
-        self.next_char();
+    fn text(&mut self) -> Result<CliToken, CliScriptError> {
+        let (begin, mut text) = (self.place, String::new());
+        self.take(1);
         loop {
             let at = self.place;
             match self.next_char() {
-                None => return Err(CliScriptError::new(place, "the text has no end: '")),
+                None => return Err(CliScriptError::new(begin, "the text has no end: '")),
                 Some('\'') => return Ok(CliToken::Text(text)),
                 Some('\\') => text.push(self.escaped(at)?),
                 Some(other) => text.push(other),
@@ -255,6 +213,10 @@ impl CliLexer<'_> {
             )
         })
     }
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 #[cfg(test)]

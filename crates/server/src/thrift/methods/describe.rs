@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::modern::describe as modern;
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use base::compat::Behaviour;
 use base::compat::features::api_version;
 use db::TokenRange;
@@ -10,7 +10,7 @@ use wire::thrift::{TType, Writer};
 
 /// A client whose calls so far do not show its release may be a 0.7 client: the reply contains both results, and the
 /// client uses the one whose type it knows.
-pub(super) async fn describe_keyspaces(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn describe_keyspaces(mut call: Call<'_>) -> Result<()> {
     call.database.stored_schema().refresh_if_possible().await;
     if call.session.is_of_either() {
         modern::write_keyspaces(&mut call);
@@ -30,7 +30,7 @@ pub(super) fn write_old_names(call: &mut Call<'_>) {
     }
 }
 
-pub(super) async fn describe_keyspace(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn describe_keyspace(mut call: Call<'_>) -> Result<()> {
     let keyspace = call.args.bytes(1)?;
     call.database.stored_schema().refresh_if_possible().await;
     if call.session.is_of_either() {
@@ -59,25 +59,25 @@ pub(super) fn write_old_keyspace(call: &mut Call<'_>, keyspace: &[u8]) -> Result
     Ok(())
 }
 
-pub(super) async fn describe_cluster_name(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn describe_cluster_name(mut call: Call<'_>) -> Result<()> {
     let name = call.database.cluster_name().to_owned();
     call.writer().field_string(0, name.as_bytes());
     Ok(())
 }
 
-pub(super) async fn describe_version(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn describe_version(mut call: Call<'_>) -> Result<()> {
     let version = api_version(call.behaviour.release);
     call.writer().field_string(0, version.as_bytes());
     Ok(())
 }
 
-pub(super) async fn describe_partitioner(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn describe_partitioner(mut call: Call<'_>) -> Result<()> {
     let name = call.database.partitioner().class_name();
     call.writer().field_string(0, name.as_bytes());
     Ok(())
 }
 
-pub(super) async fn describe_ring(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn describe_ring(mut call: Call<'_>) -> Result<()> {
     let keyspace = call.args.bytes(1)?;
     let describe = call.database.describe(call.behaviour);
     let ring = if call.may_see_keyspaces() { describe.describe_ring(&keyspace)? } else { describe.ring() };
@@ -119,7 +119,7 @@ fn write_endpoints(writer: &mut Writer<'_>, id: i16, endpoints: &[String]) {
     }
 }
 
-pub(super) async fn describe_splits(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn describe_splits(mut call: Call<'_>) -> Result<()> {
     let (start, end) = (call.args.bytes(1)?, call.args.bytes(2)?);
     let splits =
         call.database.describe(call.behaviour).describe_splits(&start, &end, call.args.i32(3)?).await?;

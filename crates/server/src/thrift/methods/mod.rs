@@ -20,6 +20,7 @@ use bytes::{Bytes, BytesMut};
 use super::args::Args;
 use super::dialect::{Compat, Session};
 use super::failure::Failure;
+use crate::thrift::failure::Result;
 use base::compat::features::{ApiGeneration, ConsistencyLevel};
 use base::compat::{Behaviour, Span, only, texts};
 use base::util::KeyMap;
@@ -66,14 +67,14 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the session's keyspace (0.7 and later), without checking the user's rights.
-    pub fn keyspace(&self) -> Result<Bytes, Failure> {
+    pub fn keyspace(&self) -> Result<Bytes> {
         let keyspace = self.session.keyspace.clone();
         keyspace.ok_or_else(|| Failure::Failed(db::Error::invalid(texts::no_keyspace(self.behaviour))))
     }
 
     /// Checks whether the session's user may make an access; the error is meant for the client. As in ClientState,
     /// every call of 0.7 and later that accesses data or the schema does this before any other check.
-    pub fn check(&self, access: Access<'_>) -> Result<(), Failure> {
+    pub fn check(&self, access: Access<'_>) -> Result<()> {
         match &self.session.user {
             Some(user) => Ok(user.check(access, self.behaviour.release)?),
             None if self.database.logins().are_required() => {
@@ -84,14 +85,14 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the session's keyspace after checking that the user may read this column family (0.7 and later).
-    pub fn keyspace_to_read(&self, family: &[u8]) -> Result<Bytes, Failure> {
+    pub fn keyspace_to_read(&self, family: &[u8]) -> Result<Bytes> {
         let keyspace = self.keyspace()?;
         self.check(Access::Read { keyspace: &keyspace, family })?;
         Ok(keyspace)
     }
 
     /// Returns the session's keyspace after checking that the user may write this column family (0.7 and later).
-    pub fn keyspace_to_write(&self, family: &[u8]) -> Result<Bytes, Failure> {
+    pub fn keyspace_to_write(&self, family: &[u8]) -> Result<Bytes> {
         let keyspace = self.keyspace()?;
         self.check(Access::Write { keyspace: &keyspace, family })?;
         Ok(keyspace)
@@ -113,7 +114,7 @@ impl<'a> Call<'a> {
 }
 
 /// The future of a call.
-pub type CallFuture<'a> = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send + 'a>>;
+pub type CallFuture<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
 
 /// One signature of one method. They are made from the rows and the interface files.
 pub struct Method {

@@ -1,11 +1,11 @@
 //! get, multiget, get_slice, multiget_slice and get_count of 0.4 to 0.6.
 
 use super::Call;
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use crate::thrift::{results, types};
 use wire::thrift::TType;
 
-pub(super) async fn get(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get(mut call: Call<'_>) -> Result<()> {
     let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
     let path = types::column_path(&mut call.args.required(3)?)?;
     let consistency = call.args.required_consistency(4, call.behaviour)?;
@@ -14,7 +14,7 @@ pub(super) async fn get(mut call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn multiget(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn multiget(mut call: Call<'_>) -> Result<()> {
     let keyspace = call.args.raw(1)?;
     let keys = types::byte_strings(&mut call.args.required(2)?)?;
     let path = types::column_path(&mut call.args.required(3)?)?;
@@ -30,7 +30,7 @@ pub(super) async fn multiget(mut call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn get_slice(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_slice(mut call: Call<'_>) -> Result<()> {
     let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
     let parent = types::column_parent(&mut call.args.required(3)?)?;
     let predicate = types::slice_predicate(&mut call.args.required(4)?)?;
@@ -40,7 +40,7 @@ pub(super) async fn get_slice(mut call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn multiget_slice(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn multiget_slice(mut call: Call<'_>) -> Result<()> {
     let keyspace = call.args.raw(1)?;
     let keys = types::byte_strings(&mut call.args.required(2)?)?;
     let parent = types::column_parent(&mut call.args.required(3)?)?;
@@ -51,7 +51,7 @@ pub(super) async fn multiget_slice(mut call: Call<'_>) -> Result<(), Failure> {
     call.write_rows_by_key(rows).await
 }
 
-pub(super) async fn get_count(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_count(mut call: Call<'_>) -> Result<()> {
     let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
     let parent = types::column_parent(&mut call.args.required(3)?)?;
     let consistency = call.args.required_consistency(4, call.behaviour)?;

@@ -1,11 +1,11 @@
 //! insert and remove of 0.4 to 0.6.
 
 use super::Call;
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use crate::thrift::types;
 use base::compat::features::ConsistencyLevel;
 
-pub(super) async fn insert(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn insert(call: Call<'_>) -> Result<()> {
     let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
     let path = types::column_path(&mut call.args.required(3)?)?;
     let (value, timestamp) = (call.args.bytes(4)?, call.args.i64(5)?);
@@ -14,7 +14,7 @@ pub(super) async fn insert(call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn remove(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn remove(call: Call<'_>) -> Result<()> {
     let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
     let path = types::column_path(&mut call.args.required(3)?)?;
     let timestamp = call.args.i64(4)?;

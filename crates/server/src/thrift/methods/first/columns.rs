@@ -6,7 +6,7 @@ use super::i32_or;
 use super::path::TextPath;
 use super::timestamp;
 use super::window::Window;
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use crate::thrift::methods::Call;
 use crate::thrift::{results, types};
 use base::compat::features::ConsistencyLevel;
@@ -14,7 +14,7 @@ use base::model::{Cell, RowColumns};
 use db::{Error, GetResult, RequestedRange, SlicePredicate};
 use wire::thrift::TType;
 
-pub(super) async fn get_column(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_column(mut call: Call<'_>) -> Result<()> {
     let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
     let path = TextPath::parse(call.args.bytes(3)?);
     let path = path.column(call.database.describe(call.behaviour).is_super(&table, &path.family)?)?;
@@ -26,7 +26,7 @@ pub(super) async fn get_column(mut call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn get_slice(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_slice(mut call: Call<'_>) -> Result<()> {
     let window = Window::new(i32_or(&call, 4, -1)?, i32_or(&call, 5, -1)?);
     let path = TextPath::parse(call.args.bytes(3)?);
     // The columns of a super column are returned in another order than they are read in, so the window is applied
@@ -37,7 +37,7 @@ pub(super) async fn get_slice(mut call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn get_slice_by_names(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_slice_by_names(mut call: Call<'_>) -> Result<()> {
     let path = TextPath::parse(call.args.bytes(3)?);
     let names = types::byte_strings(&mut call.args.required(4)?)?;
     let named = SlicePredicate { column_names: Some(names), slice_range: None };
@@ -48,7 +48,7 @@ pub(super) async fn get_slice_by_names(mut call: Call<'_>) -> Result<(), Failure
 
 /// Returns the columns that are not older than a timestamp. 0.3 stopped at the first older one, because the call was
 /// made for column families sorted by time, newest first. Here rows are sorted by name, so the whole row is read.
-pub(super) async fn get_columns_since(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_columns_since(mut call: Call<'_>) -> Result<()> {
     let since = timestamp(&call, 4)?;
     let path = TextPath::parse(call.args.bytes(3)?);
     let mut cells = cells(&call, &path, first(i32::MAX)).await?;
@@ -58,7 +58,7 @@ pub(super) async fn get_columns_since(mut call: Call<'_>) -> Result<(), Failure>
 }
 
 /// Returns the number of columns. Deleted columns count until their tombstones are purged.
-pub(super) async fn get_column_count(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_column_count(mut call: Call<'_>) -> Result<()> {
     let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
     let parent = TextPath::parse(call.args.bytes(3)?).parent()?;
     let consistency = ConsistencyLevel::One;
@@ -74,7 +74,7 @@ pub(super) fn first(count: i32) -> SlicePredicate {
 }
 
 /// Reads columns of a row, in the comparator's order, or of a super column, newest first.
-async fn cells(call: &Call<'_>, path: &TextPath, predicate: SlicePredicate) -> Result<Vec<Cell>, Failure> {
+async fn cells(call: &Call<'_>, path: &TextPath, predicate: SlicePredicate) -> Result<Vec<Cell>> {
     let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
     let parent = path.parent()?;
     if call.database.describe(call.behaviour).is_super(&table, &path.family)? && parent.super_column.is_none()

@@ -1,6 +1,6 @@
 //! executeQuery of 0.3, whose language has only its name in common with the CQL of 0.8 and later.
 
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use crate::thrift::methods::Call;
 use wire::thrift::TType;
 
@@ -9,7 +9,7 @@ use wire::thrift::TType;
 const NOT_SPOKEN: (i32, &str) =
     (1, "this server does not speak the query language of 0.3: use the calls of column families");
 
-pub(super) async fn execute_query(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn execute_query(mut call: Call<'_>) -> Result<()> {
     let (code, text) = NOT_SPOKEN;
     let mut writer = call.writer();
     writer.field_struct(0);

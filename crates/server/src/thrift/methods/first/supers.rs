@@ -4,7 +4,7 @@ use super::columns::{first, newest_first};
 use super::i32_or;
 use super::path::TextPath;
 use super::window::Window;
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use crate::thrift::methods::Call;
 use crate::thrift::{results, types};
 use base::compat::features::ConsistencyLevel;
@@ -12,7 +12,7 @@ use base::model::{RowColumns, SuperColumn};
 use db::{Error, GetResult, SlicePredicate};
 use wire::thrift::{TType, Writer};
 
-pub(super) async fn get_super_column(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_super_column(mut call: Call<'_>) -> Result<()> {
     let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
     let path = TextPath::parse(call.args.bytes(3)?);
     check_super(&call, &path)?;
@@ -25,14 +25,14 @@ pub(super) async fn get_super_column(mut call: Call<'_>) -> Result<(), Failure> 
     Ok(())
 }
 
-pub(super) async fn get_slice_super(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_slice_super(mut call: Call<'_>) -> Result<()> {
     let window = Window::new(i32_or(&call, 4, -1)?, i32_or(&call, 5, -1)?);
     let supers = supers(&call, first(window.end())).await?;
     write_supers(&mut call, window.of(supers));
     Ok(())
 }
 
-pub(super) async fn get_slice_super_by_names(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_slice_super_by_names(mut call: Call<'_>) -> Result<()> {
     let names = types::byte_strings(&mut call.args.required(4)?)?;
     let named = SlicePredicate { column_names: Some(names), slice_range: None };
     let supers = supers(&call, named).await?;
@@ -41,7 +41,7 @@ pub(super) async fn get_slice_super_by_names(mut call: Call<'_>) -> Result<(), F
 }
 
 /// Reads super columns of a row, in the comparator's order.
-async fn supers(call: &Call<'_>, predicate: SlicePredicate) -> Result<Vec<SuperColumn>, Failure> {
+async fn supers(call: &Call<'_>, predicate: SlicePredicate) -> Result<Vec<SuperColumn>> {
     let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
     let path = TextPath::parse(call.args.bytes(3)?);
     check_super(call, &path)?;
@@ -61,7 +61,7 @@ async fn supers(call: &Call<'_>, predicate: SlicePredicate) -> Result<Vec<SuperC
 }
 
 /// Refuses a standard column family, for which 0.3 fails with an internal error.
-fn check_super(call: &Call<'_>, path: &TextPath) -> Result<(), Failure> {
+fn check_super(call: &Call<'_>, path: &TextPath) -> Result<()> {
     if call.database.describe(call.behaviour).is_super(&call.args.bytes(1)?, &path.family)? {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use super::path::TextPath;
 use super::timestamp;
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use crate::thrift::methods::Call;
 use crate::thrift::types;
 use base::compat::features::ConsistencyLevel;
@@ -23,7 +23,7 @@ fn consistency(call: &Call<'_>, id: i16) -> Result<ConsistencyLevel, WireError> 
     Ok(if waits { ConsistencyLevel::Quorum } else { ConsistencyLevel::Zero })
 }
 
-pub(super) async fn insert(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn insert(call: Call<'_>) -> Result<()> {
     let (table, key) = (call.args.bytes(1)?, trimmed(&call.args.bytes(2)?));
     let path = TextPath::parse(call.args.bytes(3)?).written()?;
     let (value, timestamp) = (call.args.bytes(4)?, timestamp(&call, 5)?);
@@ -32,7 +32,7 @@ pub(super) async fn insert(call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn remove(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn remove(call: Call<'_>) -> Result<()> {
     let (table, key) = (call.args.bytes(1)?, trimmed(&call.args.bytes(2)?));
     let path = TextPath::parse(call.args.bytes(3)?);
     let path = path.removed(call.database.describe(call.behaviour).is_super(&table, &path.family)?)?;
@@ -41,7 +41,7 @@ pub(super) async fn remove(call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn batch_insert(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn batch_insert(call: Call<'_>) -> Result<()> {
     let batch = batch(&mut call.args.required(1)?, "batch_mutation_t", column)?;
     let mut row = FamilyInserts::default();
     for (family, columns) in batch.families {
@@ -54,7 +54,7 @@ pub(super) async fn batch_insert(call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn batch_insert_super_column(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn batch_insert_super_column(call: Call<'_>) -> Result<()> {
     let batch = batch(&mut call.args.required(1)?, "batch_mutation_super_t", super_column)?;
     let mut row = FamilyInserts::default();
     for (family, supers) in batch.families {
@@ -79,7 +79,7 @@ struct FamilyInserts {
 impl FamilyInserts {
     /// Adds a column by its names. 0.3 joins them to one text and splits that again, so a name with a colon becomes
     /// two: clients can write into a super column with batch_insert, and some did.
-    fn add(&mut self, names: &[&Bytes], column: NewColumn) -> Result<(), Failure> {
+    fn add(&mut self, names: &[&Bytes], column: NewColumn) -> Result<()> {
         let text = names.iter().map(|name| &name[..]).collect::<Vec<&[u8]>>().join(&b':');
         let ColumnPath { column_family, super_column, column: name } =
             TextPath::parse(Bytes::from(text)).written()?;
@@ -110,21 +110,18 @@ struct BatchMutation<T> {
 fn batch<'a, T>(
     reader: &mut Reader<'a>,
     holder: &str,
-    item: impl Fn(&mut Reader<'a>) -> Result<T, Failure>,
-) -> Result<BatchMutation<T>, Failure> {
+    item: impl Fn(&mut Reader<'a>) -> Result<T>,
+) -> Result<BatchMutation<T>> {
     let (mut table, mut key, mut families) = (None, None, None);
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::String) => table = Some(reader.bytes()?),
-            (2, TType::String) => key = Some(trimmed(&reader.bytes()?)),
-            (3, TType::Map) => {
-                let read =
-                    types::map(reader, TType::List, |reader| types::list(reader, TType::Struct, &item));
-                families = Some(in_java_order(read?));
-            }
-            _ => reader.skip(ttype)?,
+    types::fields!(reader, {
+        (1, TType::String) => table = Some(reader.bytes()?),
+        (2, TType::String) => key = Some(trimmed(&reader.bytes()?)),
+        (3, TType::Map) => {
+            let read =
+                types::map(reader, TType::List, |reader| types::list(reader, TType::Struct, &item));
+            families = Some(in_java_order(read?));
         }
-    }
+    });
     let Some(table) = table else { return types::missing("table", holder) };
     let Some(key) = key else { return types::missing("key", holder) };
     let Some(families) = families else { return types::missing("cfmap", holder) };
@@ -132,7 +129,7 @@ fn batch<'a, T>(
 }
 
 /// Reads a column_t. Without a timestamp its timestamp is 0.
-fn column(reader: &mut Reader<'_>) -> Result<NewColumn, Failure> {
+fn column(reader: &mut Reader<'_>) -> Result<NewColumn> {
     // Read as in 2.0, which requires only the name.
     let column = types::column(reader, NEWEST)?;
     let Some(value) = column.value else { return types::missing("value", "column_t") };
@@ -145,15 +142,12 @@ fn column(reader: &mut Reader<'_>) -> Result<NewColumn, Failure> {
 }
 
 /// Reads a superColumn_t.
-fn super_column(reader: &mut Reader<'_>) -> Result<NewSuper, Failure> {
+fn super_column(reader: &mut Reader<'_>) -> Result<NewSuper> {
     let (mut name, mut columns) = (None, Vec::new());
-    while let Some((ttype, id)) = reader.field_begin()? {
-        match (id, ttype) {
-            (1, TType::String) => name = Some(reader.bytes()?),
-            (2, TType::List) => columns = types::list(reader, TType::Struct, column)?,
-            _ => reader.skip(ttype)?,
-        }
-    }
+    types::fields!(reader, {
+        (1, TType::String) => name = Some(reader.bytes()?),
+        (2, TType::List) => columns = types::list(reader, TType::Struct, column)?,
+    });
     let Some(name) = name else { return types::missing("name", "superColumn_t") };
     Ok(NewSuper { name, columns })
 }

@@ -1,10 +1,10 @@
 //! add and remove_counter.
 
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use crate::thrift::methods::Call;
 use crate::thrift::types;
 
-pub(super) async fn add(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn add(call: Call<'_>) -> Result<()> {
     let key = call.args.bytes(1)?;
     let parent = types::column_parent(&mut call.args.required(2)?)?;
     let column = types::counter_column(&mut call.args.required(3)?)?;
@@ -14,7 +14,7 @@ pub(super) async fn add(call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn remove_counter(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn remove_counter(call: Call<'_>) -> Result<()> {
     let key = call.args.bytes(1)?;
     let path = types::column_path(&mut call.args.required(2)?)?;
     let consistency = call.args.consistency(3, true, call.behaviour)?;

@@ -3,17 +3,17 @@
 use bytes::Bytes;
 
 use crate::thrift::cql_results::{write_outcome, write_prepared};
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use crate::thrift::methods::Call;
 use crate::thrift::types;
-use base::compat::features::{ConsistencyLevel, ReportedVersion};
+use base::compat::features::ConsistencyLevel;
 use base::marshal::CollectionForm;
 use base::model::{BoundValue, StatementId};
 use base::util::meter;
 use cql::{MarkerSpec, Outcome, QueryOptions, QueryState, marker_notes};
 
 /// Checks whether the session may use this major version of CQL. A session that has not set one may use both.
-pub(super) fn check_version(call: &Call<'_>, major: u32) -> Result<(), Failure> {
+pub(super) fn check_version(call: &Call<'_>, major: u32) -> Result<()> {
     let set = call.session.cql_major();
     if set.is_none_or(|set| set == major) {
         return Ok(());
@@ -34,13 +34,11 @@ pub(super) fn keyspace_of(call: &Call<'_>) -> Option<String> {
 
 pub(super) fn state<'a>(call: &'a Call<'_>, keyspace: Option<&'a str>) -> QueryState<'a> {
     QueryState {
-        database: call.database,
-        behaviour: call.behaviour,
         language: call.compat.language,
-        reported: ReportedVersion::of_release(call.behaviour),
         keyspace,
         user: call.session.user.as_ref(),
         sees_new_indexes: true,
+        ..QueryState::of_release(call.database, call.behaviour)
     }
 }
 
@@ -55,7 +53,7 @@ fn options(call: &Call<'_>, consistency: ConsistencyLevel, values: Vec<Bytes>) -
 }
 
 /// Returns the consistency level in argument 3, which is required and has no default.
-fn consistency(call: &Call<'_>) -> Result<ConsistencyLevel, Failure> {
+fn consistency(call: &Call<'_>) -> Result<ConsistencyLevel> {
     call.args.consistency_or(3, -1, call.behaviour)
 }
 
@@ -68,14 +66,14 @@ fn answer(mut call: Call<'_>, outcome: &Outcome) {
     write_outcome(&mut call.writer(), outcome, behaviour);
 }
 
-pub(super) async fn execute(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn execute(call: Call<'_>) -> Result<()> {
     check_version(&call, 3)?;
     let consistency = consistency(&call)?;
     execute_at(call, consistency).await
 }
 
 /// Runs the statement in arguments 1 and 2.
-pub(super) async fn execute_at(call: Call<'_>, consistency: ConsistencyLevel) -> Result<(), Failure> {
+pub(super) async fn execute_at(call: Call<'_>, consistency: ConsistencyLevel) -> Result<()> {
     let text = call.args.query_text()?;
     let keyspace = keyspace_of(&call);
     let options = options(&call, consistency, Vec::new());
@@ -90,13 +88,13 @@ pub(super) async fn execute_at(call: Call<'_>, consistency: ConsistencyLevel) ->
     Ok(())
 }
 
-pub(super) async fn prepare(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn prepare(call: Call<'_>) -> Result<()> {
     check_version(&call, 3)?;
     prepare_cql3(call).await
 }
 
 /// Prepares the statement in arguments 1 and 2.
-pub(super) async fn prepare_cql3(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn prepare_cql3(mut call: Call<'_>) -> Result<()> {
     let text = call.args.query_text()?;
     let keyspace = keyspace_of(&call);
     let statements = call.statements;
@@ -122,17 +120,14 @@ fn write_id(call: &mut Call<'_>, id: StatementId, markers: &[MarkerSpec]) {
     }
 }
 
-pub(super) async fn execute_prepared(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn execute_prepared(call: Call<'_>) -> Result<()> {
     check_version(&call, 3)?;
     let consistency = consistency(&call)?;
     execute_prepared_at(call, consistency).await
 }
 
 /// Runs the prepared statement in argument 1 with the values in argument 2.
-pub(super) async fn execute_prepared_at(
-    call: Call<'_>,
-    consistency: ConsistencyLevel,
-) -> Result<(), Failure> {
+pub(super) async fn execute_prepared_at(call: Call<'_>, consistency: ConsistencyLevel) -> Result<()> {
     let id = StatementId::Hash(call.args.i32(1)?);
     let values = types::byte_strings(&mut call.args.required(2)?)?;
     let keyspace = keyspace_of(&call);

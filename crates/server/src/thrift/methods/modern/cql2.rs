@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::cql;
 use super::cql::{check_version, keyspace_of, state};
 use crate::thrift::cql_results::{write_cql2_outcome, write_cql2_prepared};
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use crate::thrift::methods::Call;
 use crate::thrift::types;
 use ::cql::cql2;
@@ -25,7 +25,7 @@ fn means_cql3(call: &Call<'_>) -> bool {
 }
 
 /// Checks that the session can run CQL 2, which clusters and later releases do not support.
-fn check_cql2(call: &Call<'_>) -> Result<(), Failure> {
+fn check_cql2(call: &Call<'_>) -> Result<()> {
     if !call.behaviour.wire.has_cql2 {
         return Err(db::Error::invalid(texts::cql2_removed(call.behaviour)).into());
     }
@@ -34,7 +34,7 @@ fn check_cql2(call: &Call<'_>) -> Result<(), Failure> {
 }
 
 /// Refuses CQL 2 if a cluster runs the statements.
-pub(super) fn check_has_cql2(database: &Database) -> Result<(), Failure> {
+pub(super) fn check_has_cql2(database: &Database) -> Result<()> {
     match database.remote_cql() {
         Some(_) => Err(db::Error::invalid(NO_CQL2).into()),
         None => Ok(()),
@@ -50,7 +50,7 @@ fn answer(mut call: Call<'_>, outcome: &Cql2Outcome) {
     write_cql2_outcome(&mut call.writer(), outcome, release);
 }
 
-pub(super) async fn execute(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn execute(call: Call<'_>) -> Result<()> {
     if means_cql3(&call) {
         return cql::execute_at(call, ConsistencyLevel::One).await;
     }
@@ -62,7 +62,7 @@ pub(super) async fn execute(call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn prepare(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn prepare(mut call: Call<'_>) -> Result<()> {
     if means_cql3(&call) {
         return cql::prepare_cql3(call).await;
     }
@@ -72,7 +72,7 @@ pub(super) async fn prepare(mut call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn execute_prepared(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn execute_prepared(call: Call<'_>) -> Result<()> {
     if means_cql3(&call) {
         return cql::execute_prepared_at(call, ConsistencyLevel::One).await;
     }

@@ -1,18 +1,18 @@
 //! The describe calls except describe_splits and describe_splits_ex.
 
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use crate::thrift::methods::Call;
 use crate::thrift::methods::describe::{write_old_keyspace, write_old_names};
 use crate::thrift::schema_types;
 use base::compat::Behaviour;
 use wire::thrift::TType;
 
-pub(super) async fn describe_snitch(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn describe_snitch(mut call: Call<'_>) -> Result<()> {
     call.writer().field_string(0, b"org.apache.cassandra.locator.SimpleSnitch");
     Ok(())
 }
 
-pub(super) async fn describe_token_map(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn describe_token_map(mut call: Call<'_>) -> Result<()> {
     let (token, endpoint) = call.database.describe(call.behaviour).token_and_endpoint();
     let mut writer = call.writer();
     writer.field_map(0, TType::String, TType::String, 1);
@@ -21,7 +21,7 @@ pub(super) async fn describe_token_map(mut call: Call<'_>) -> Result<(), Failure
     Ok(())
 }
 
-pub(super) async fn describe_schema_versions(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn describe_schema_versions(mut call: Call<'_>) -> Result<()> {
     call.database.stored_schema().refresh_if_possible().await;
     let (_, endpoint) = call.database.token_and_endpoint();
     let version = call.database.describe(call.behaviour).schema_version();
@@ -35,7 +35,7 @@ pub(super) async fn describe_schema_versions(mut call: Call<'_>) -> Result<(), F
 
 /// A client whose calls so far do not show its release may be a 0.6 client: the reply contains both results, and the
 /// client uses the one whose type it knows.
-pub(super) async fn describe_keyspaces(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn describe_keyspaces(mut call: Call<'_>) -> Result<()> {
     call.database.stored_schema().refresh_if_possible().await;
     if call.session.is_of_either() {
         write_old_names(&mut call);
@@ -55,7 +55,7 @@ pub(crate) fn write_keyspaces(call: &mut Call<'_>) {
     }
 }
 
-pub(super) async fn describe_keyspace(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn describe_keyspace(mut call: Call<'_>) -> Result<()> {
     let name = call.args.bytes(1)?;
     call.database.stored_schema().refresh_if_possible().await;
     if call.session.is_of_either() {

@@ -1,10 +1,10 @@
 //! Reads of many rows: ranges, pages and conditions.
 
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use crate::thrift::methods::Call;
 use crate::thrift::types;
 
-pub(super) async fn get_range_slices(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_range_slices(mut call: Call<'_>) -> Result<()> {
     let parent = types::column_parent(&mut call.args.required(1)?)?;
     let predicate = types::slice_predicate(&mut call.args.required(2)?)?;
     let mut range = types::key_range(&mut call.args.required(3)?)?;
@@ -20,7 +20,7 @@ pub(super) async fn get_range_slices(mut call: Call<'_>) -> Result<(), Failure> 
     Ok(())
 }
 
-pub(super) async fn get_paged_slice(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_paged_slice(mut call: Call<'_>) -> Result<()> {
     let family = call.args.bytes(1)?;
     let range = types::key_range(&mut call.args.required(2)?)?;
     let start = call.args.bytes(3)?;
@@ -31,7 +31,7 @@ pub(super) async fn get_paged_slice(mut call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn get_indexed_slices(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_indexed_slices(mut call: Call<'_>) -> Result<()> {
     let parent = types::column_parent(&mut call.args.required(1)?)?;
     let clause = types::index_clause(&mut call.args.required(2)?)?;
     let predicate = types::slice_predicate(&mut call.args.required(3)?)?;

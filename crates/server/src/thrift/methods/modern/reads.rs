@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::{Failure, Result};
 use crate::thrift::methods::Call;
 use crate::thrift::types;
 use base::compat::features::{ConsistencyLevel, consistency_of};
@@ -10,7 +10,7 @@ use base::model::RowColumns;
 use db::{ColumnParent, SlicePredicate};
 use wire::thrift::TType;
 
-pub(super) async fn get(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get(mut call: Call<'_>) -> Result<()> {
     let key = call.args.bytes(1)?;
     let path = types::column_path(&mut call.args.required(2)?)?;
     let consistency = call.args.consistency(3, false, call.behaviour)?;
@@ -20,7 +20,7 @@ pub(super) async fn get(mut call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn get_slice(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_slice(mut call: Call<'_>) -> Result<()> {
     let key = call.args.bytes(1)?;
     let parent = types::column_parent(&mut call.args.required(2)?)?;
     let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
@@ -41,7 +41,7 @@ struct MultigetArguments {
 }
 
 impl MultigetArguments {
-    fn of(call: &Call<'_>) -> Result<MultigetArguments, Failure> {
+    fn of(call: &Call<'_>) -> Result<MultigetArguments> {
         let keys = types::byte_strings(&mut call.args.required(1)?)?;
         let parent = types::column_parent(&mut call.args.required(2)?)?;
         let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
@@ -51,14 +51,14 @@ impl MultigetArguments {
     }
 }
 
-pub(super) async fn multiget_slice(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn multiget_slice(mut call: Call<'_>) -> Result<()> {
     let MultigetArguments { keyspace, keys, parent, predicate, consistency } = MultigetArguments::of(&call)?;
     let request = call.request(&keyspace, consistency);
     let rows = request.reads().multiget_slice_in_parts(keys, &parent, &predicate)?;
     call.write_rows_by_key(rows).await
 }
 
-pub(super) async fn get_count(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_count(mut call: Call<'_>) -> Result<()> {
     let key = call.args.bytes(1)?;
     let parent = types::column_parent(&mut call.args.required(2)?)?;
     let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
@@ -69,7 +69,7 @@ pub(super) async fn get_count(mut call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn multiget_count(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn multiget_count(mut call: Call<'_>) -> Result<()> {
     let MultigetArguments { keyspace, keys, parent, predicate, consistency } = MultigetArguments::of(&call)?;
     let counts =
         call.request(&keyspace, consistency).reads().multiget_count(keys, &parent, &predicate).await?;
@@ -82,7 +82,7 @@ pub(super) async fn multiget_count(mut call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn get_multi_slice(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn get_multi_slice(mut call: Call<'_>) -> Result<()> {
     let (request, number) = types::multi_slice_request(&mut call.args.required(1)?)?;
     let release = call.behaviour.release;
     let consistency = consistency_of(number, release)

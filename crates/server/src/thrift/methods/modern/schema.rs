@@ -3,7 +3,7 @@
 //! Permissions are checked on the keyspace that changes. Cassandra up to 1.1, and 1.2 to 2.1 for a new column family,
 //! checks the session's keyspace instead, and then changes the one in the definition.
 
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use crate::thrift::methods::Call;
 use crate::thrift::schema_types;
 use db::Access;
@@ -13,7 +13,7 @@ fn write_version(mut call: Call<'_>) {
     call.writer().field_string(0, version.as_bytes());
 }
 
-pub(super) async fn add_keyspace(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn add_keyspace(call: Call<'_>) -> Result<()> {
     let request = schema_types::keyspace(&mut call.args.required(1)?)?;
     call.check(Access::AddKeyspace)?;
     let user = call.session.user.as_ref();
@@ -22,7 +22,7 @@ pub(super) async fn add_keyspace(call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn update_keyspace(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn update_keyspace(call: Call<'_>) -> Result<()> {
     let request = schema_types::keyspace(&mut call.args.required(1)?)?;
     call.check(Access::UpdateKeyspace { keyspace: request.name.as_bytes() })?;
     call.database.schema_changes(call.behaviour).update_keyspace(request).await?;
@@ -30,7 +30,7 @@ pub(super) async fn update_keyspace(call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn drop_keyspace(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn drop_keyspace(call: Call<'_>) -> Result<()> {
     let keyspace = call.args.bytes(1)?;
     call.check(Access::DropKeyspace { keyspace: &keyspace })?;
     let keyspace = String::from_utf8_lossy(&keyspace);
@@ -39,7 +39,7 @@ pub(super) async fn drop_keyspace(call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn add_column_family(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn add_column_family(call: Call<'_>) -> Result<()> {
     let request = schema_types::column_family(&mut call.args.required(1)?)?;
     call.keyspace()?;
     call.check(Access::AddFamily { keyspace: request.keyspace.as_bytes() })?;
@@ -49,7 +49,7 @@ pub(super) async fn add_column_family(call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn update_column_family(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn update_column_family(call: Call<'_>) -> Result<()> {
     let request = schema_types::column_family(&mut call.args.required(1)?)?;
     let (keyspace, family) = (request.keyspace.as_bytes(), request.name.as_bytes());
     call.check(Access::UpdateFamily { keyspace, family })?;
@@ -58,7 +58,7 @@ pub(super) async fn update_column_family(call: Call<'_>) -> Result<(), Failure> 
     Ok(())
 }
 
-pub(super) async fn drop_column_family(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn drop_column_family(call: Call<'_>) -> Result<()> {
     let name = call.args.bytes(1)?;
     let keyspace = call.keyspace()?;
     call.check(Access::DropFamily { keyspace: &keyspace, family: &name })?;

@@ -2,12 +2,12 @@
 
 use super::cql::state;
 use super::cql2::check_has_cql2;
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use crate::thrift::methods::Call;
 use crate::thrift::types;
 use cql::remote::check_keyspace;
 
-pub(super) async fn login(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn login(call: Call<'_>) -> Result<()> {
     let credentials = types::credentials(&mut call.args.required(1)?)?;
     // A failed login does not change the session's user, as in ClientState.
     let logins = call.database.logins();
@@ -16,7 +16,7 @@ pub(super) async fn login(call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn set_keyspace(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn set_keyspace(call: Call<'_>) -> Result<()> {
     let keyspace = call.args.bytes(1)?;
     // Before the login any name is accepted, as by ClientState.setKeyspace of 2.1. The calls after the login report a
     // keyspace that does not exist.
@@ -30,7 +30,7 @@ pub(super) async fn set_keyspace(call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn set_cql_version(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn set_cql_version(call: Call<'_>) -> Result<()> {
     let version = call.args.bytes(1)?;
     if !call.behaviour.wire.has_cql2 {
         return Ok(());
@@ -44,7 +44,7 @@ pub(super) async fn set_cql_version(call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn trace_next_query(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn trace_next_query(mut call: Call<'_>) -> Result<()> {
     // No trace is recorded: the client only receives a new session id.
     let id = call.database.new_time_uuid();
     call.writer().field_string(0, &id);

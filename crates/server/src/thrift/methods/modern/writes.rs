@@ -2,14 +2,14 @@
 
 use bytes::Bytes;
 
-use crate::thrift::failure::Failure;
+use crate::thrift::failure::Result;
 use crate::thrift::methods::Call;
 use crate::thrift::{results, types};
 use base::compat::features::ConsistencyLevel;
 use db::{Access, CasOutcome, CasRequest, RowBatch};
 use wire::thrift::TType;
 
-pub(super) async fn insert(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn insert(call: Call<'_>) -> Result<()> {
     let key = call.args.bytes(1)?;
     let parent = types::column_parent(&mut call.args.required(2)?)?;
     let column = types::column(&mut call.args.required(3)?, call.behaviour.release)?;
@@ -21,7 +21,7 @@ pub(super) async fn insert(call: Call<'_>) -> Result<(), Failure> {
 
 /// Reads the arguments of both kinds of batch: the keyspace, the changed rows, and the consistency level. Checks that
 /// the user may write all of the column families.
-fn batch(call: &Call<'_>) -> Result<(Bytes, Vec<RowBatch>, ConsistencyLevel), Failure> {
+fn batch(call: &Call<'_>) -> Result<(Bytes, Vec<RowBatch>, ConsistencyLevel)> {
     let rows = types::mutation_map(&mut call.args.required(1)?, call.behaviour.release)?;
     let consistency = call.args.consistency(2, true, call.behaviour)?;
     let keyspace = call.keyspace()?;
@@ -32,19 +32,19 @@ fn batch(call: &Call<'_>) -> Result<(Bytes, Vec<RowBatch>, ConsistencyLevel), Fa
     Ok((keyspace, rows, consistency))
 }
 
-pub(super) async fn batch_mutate(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn batch_mutate(call: Call<'_>) -> Result<()> {
     let (keyspace, rows, consistency) = batch(&call)?;
     call.request(&keyspace, consistency).writes().batch_mutate(rows).await?;
     Ok(())
 }
 
-pub(super) async fn atomic_batch_mutate(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn atomic_batch_mutate(call: Call<'_>) -> Result<()> {
     let (keyspace, rows, consistency) = batch(&call)?;
     call.request(&keyspace, consistency).writes().atomic_batch_mutate(rows).await?;
     Ok(())
 }
 
-pub(super) async fn remove(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn remove(call: Call<'_>) -> Result<()> {
     let key = call.args.bytes(1)?;
     let path = types::column_path(&mut call.args.required(2)?)?;
     let timestamp = call.args.i64(3)?;
@@ -59,7 +59,7 @@ pub(super) async fn remove(call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn cas(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn cas(mut call: Call<'_>) -> Result<()> {
     let columns = |id: i16| call.args.optional(id).map(|mut list| types::columns(&mut list)).transpose();
     let request = CasRequest {
         key: call.args.bytes(1)?,
@@ -89,7 +89,7 @@ pub(super) async fn cas(mut call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn truncate(call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn truncate(call: Call<'_>) -> Result<()> {
     let family = call.args.bytes(1)?;
     let keyspace = call.keyspace_to_write(&family)?;
     call.database.schema_changes(call.behaviour).truncate(&keyspace, &family).await?;
