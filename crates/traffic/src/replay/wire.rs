@@ -19,7 +19,7 @@ use wire::thrift::frame::{MessageCutter, NextMessage};
 pub(crate) enum Wire {
     Thrift {
         is_framed: bool,
-        cutter: MessageCutter,
+        cutter: Box<MessageCutter>,
         /// Calls without a reply, in the order in which they were sent: replies come in this order.
         waiting: VecDeque<u64>,
     },
@@ -40,7 +40,8 @@ impl Wire {
     pub(crate) fn new(protocol: Protocol) -> Wire {
         match protocol {
             Protocol::Thrift { is_framed } => {
-                let cutter = MessageCutter::new(Protocol::transport(is_framed), RECORDED_MESSAGE_BYTES_MAX);
+                let cutter =
+                    Box::new(MessageCutter::new(Protocol::transport(is_framed), RECORDED_MESSAGE_BYTES_MAX));
                 Wire::Thrift { is_framed, cutter, waiting: VecDeque::new() }
             }
             Protocol::Native => {
