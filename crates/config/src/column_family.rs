@@ -15,7 +15,7 @@ use super::setting::{
 use super::value::SettingValue;
 use super::yaml::YamlMistake;
 use base::marshal::{BytesType, TypeRef};
-use base::schema::{CfDef, ColumnDef, ColumnType, Setting};
+use base::schema::{CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, Setting};
 
 pub(crate) const FAMILY: &str = "ColumnFamily";
 
@@ -34,6 +34,8 @@ pub struct FamilyDraft {
 pub struct ColumnDraft {
     name: String,
     validator: Option<TypeRef>,
+    is_indexed: bool,
+    index_name: Option<String>,
 }
 
 // Reasons of settings without effect.
@@ -71,8 +73,7 @@ pub static FAMILY_SETTINGS: &[ConfigSetting<FamilyDraft>] = &[
         .sets(|draft, value| assign(&mut draft.cf.default_validator, value.comparator())),
     row(ADDED, key("column_metadata", IN_0_7))
         .meaning(
-            "A list of columns with `name` and `validator_class`. `index_type` is refused: let a client define the \
-             keyspace.",
+            "A list of columns with `name` and `validator_class`, and with `index_type` if they have an index.",
         )
         .reads(read_columns),
     row(elsewhere("GCGraceSeconds"), key("gc_grace_seconds", IN_0_7))
@@ -152,14 +153,12 @@ pub static COLUMN_SETTINGS: &[ConfigSetting<ColumnDraft>] = &[
         .default("BytesType")
         .meaning("The type of the column's values.")
         .sets(|draft, value| assign(&mut draft.validator, value.comparator())),
-    row(ADDED, key("index_type", IN_0_7)).meaning("Refused: let a client define the keyspace.").reads(
-        |_, given, reading| {
-            if let SettingParts::Entry(entry) = given {
-                reading.error(entry.key.span, YamlMistake::Index.into());
-            }
-        },
-    ),
-    row(ADDED, key("index_name", IN_0_7)).meaning("The name of an index.").sets(|_, _| Ok(())),
+    row(ADDED, key("index_type", IN_0_7))
+        .meaning("`KEYS`: an index on the column's values. The server builds it when it starts.")
+        .sets(|draft, value| value.word(&["KEYS"], "Unknown index type").map(|_| draft.is_indexed = true)),
+    row(ADDED, key("index_name", IN_0_7))
+        .meaning("The name of the index.")
+        .sets(|draft, value| assign(&mut draft.index_name, value.not_empty().map(Some))),
 ];
 
 type SetFamily = fn(&mut FamilyDraft, &SettingValue<'_>) -> Result<(), Mistake>;
@@ -257,6 +256,8 @@ fn read_columns(draft: &mut FamilyDraft, given: SettingParts<'_>, reading: &mut 
         block.check_name("a column", reading);
         let name = Bytes::from(column.name);
         let validator = column.validator.unwrap_or_else(|| Arc::new(BytesType));
-        draft.cf.column_metadata.insert(name.clone(), ColumnDef { name, validator, index: None });
+        let (kind, name_of_index) = (IndexKind::Keys, column.index_name);
+        let index = column.is_indexed.then_some(IndexDef { kind, name: name_of_index, options: None });
+        draft.cf.column_metadata.insert(name.clone(), ColumnDef { name, validator, index });
     }
 }
