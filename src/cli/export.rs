@@ -146,6 +146,7 @@ async fn of_files(args: &ExportArgs, types: &Types, files: OldFiles) -> Result<(
     let reading = ImportOptions {
         skips_damage: options.skips_damage,
         interruption: options.interruption.clone(),
+        restores_overflow: args.files.recover_expired.is_some(),
         shows_progress: true,
         ..ImportOptions::new(partitioner.partitioner.clone())
     };

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
@@ -98,6 +98,7 @@ async fn import_all(args: &ImportArgs, types: &Types, source: OldFiles) -> Resul
         checkpoint_every: Duration::from_secs(args.progress_seconds),
         interruption: stop_at_signals()?,
         as_of: args.as_of,
+        restores_overflow: args.files.recover_expired.is_some(),
         shows_progress: true,
         ..ImportOptions::new(partitioner.partitioner.clone())
     };
@@ -266,6 +267,7 @@ async fn look(
     options: &ImportOptions,
 ) -> Result<(), String> {
     let failed = |error: ImportError| error.to_string();
+    let started = Instant::now();
     let side = definitions.in_memory(config, types, &clock).await?;
     check_definitions(inventory, &side, types, options).await?;
     let mut summary = importing::import(inventory, None, clock.clone(), options).await.map_err(failed)?;
@@ -282,6 +284,6 @@ async fn look(
     summary.unfound.append(logged.unfound);
     import_found::print_families(inventory, definitions.found, &summary, &logged.families);
     let found = report_found(inventory, &summary);
-    import_found::print_next(inventory, found.is_err());
+    import_found::print_next(inventory, found.is_err(), started.elapsed());
     found
 }

@@ -97,7 +97,9 @@ impl ExportSource<'_> {
                 let read = thread.into_inner().finish().await;
                 moved?;
                 let ReadSummary { family, losses } = read?;
-                Ok(ReadTable { tally, losses, notes: family.notes })
+                let mut notes = family.notes;
+                notes.extend(family.overflowed.note(files.restores_overflow()));
+                Ok(ReadTable { tally, losses, notes })
             }
         }
     }
