@@ -17,9 +17,10 @@ use base::util::Clock;
 use base::util::output::report_line;
 use transfer::copy::Selection;
 use transfer::endpoint;
-use transfer::endpoint::{Location, OpenOptions};
+use transfer::endpoint::{Location, NativeAddress, OpenOptions};
 use transfer::export::{ExportFormat, ExportOptions, ExportSource, Exported, LeftOutTable};
-use transfer::import::{AsOf, FileRows, ImportOptions};
+use transfer::import::{AsOf, FamilyName, FileRows, ImportOptions};
+use transfer::native::NativeSource;
 
 /// The reason why writes are missing.
 const UNDEFINED_WRITES: &str =
@@ -63,6 +64,7 @@ pub(super) fn export(args: &ExportArgs, types: &Types) -> Result<(), String> {
         return Err("--limit 0 would write nothing".to_owned());
     }
     match args.files.from.location() {
+        Some(Ok(Location::Native(address))) => data::run(of_server(args, types, &address)),
         Some(place) => data::run(of_place(args, types, place?)),
         None => {
             let keyspace = args.keyspace.as_deref();
@@ -129,6 +131,27 @@ async fn of_place(args: &ExportArgs, types: &Types, place: Location) -> Result<(
     let closed = from.close().await.map_err(|error| error.to_string());
     let exported = exported?;
     closed?;
+    report_exported(&exported, &args.to, &options)
+}
+
+/// Exports a server of the native protocol.
+async fn of_server(args: &ExportArgs, types: &Types, address: &NativeAddress) -> Result<(), String> {
+    args.files.check_no_files(&"a server")?;
+    let clock = Arc::new(Clock::system());
+    let options = args.options(types, &clock)?;
+    let server = NativeSource::open(address, types, &clock).await?;
+    server.left_out.iter().for_each(|what| report_line!("not exported: {what}"));
+    let is_selected = |table: &FamilyName| {
+        args.keyspace.as_ref().is_none_or(|name| *name == table.keyspace)
+            && args.table.as_ref().is_none_or(|name| *name == table.name)
+    };
+    let supers = server.unreadable().into_iter().filter(is_selected).map(|table| LeftOutTable {
+        table: table.to_string(),
+        why: "CQL shows no super columns: use thrift:HOST:PORT, or the data directory".to_owned(),
+        is_selected_so: false,
+    });
+    let known = Exported { left_out: supers.collect(), ..Exported::default() };
+    let exported = args.write(&ExportSource::Native(server), &options, known).await?;
     report_exported(&exported, &args.to, &options)
 }
 

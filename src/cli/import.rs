@@ -204,6 +204,9 @@ pub(super) async fn open(
         Location::Thrift(_) => {
             return Err("cannot import into a Thrift server: import into its data directory".to_owned());
         }
+        Location::Native(_) => {
+            return Err("cannot import into a server of CQL: use cluster:HOST:PORT".to_owned());
+        }
         Location::Cluster(_) | Location::Data(_) => {}
     }
     let cluster = args.cluster.options_of(place, config.cluster.as_ref())?;
