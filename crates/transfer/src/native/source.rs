@@ -12,8 +12,6 @@ use base::marshal::Types;
 use base::partitioner::Murmur3Partitioner;
 use base::schema::{Catalog, CfDef, FamilyName};
 use base::util::Clock;
-use db::{Database, DatabaseParts};
-use embedded::EmbeddedStore;
 
 /// A server that was reached, and its schema.
 pub struct NativeSource {
@@ -43,12 +41,10 @@ impl NativeSource {
         let mut client = NativeClient::connect(address).await.map_err(failed)?;
         let found = schema::read(&mut client, types).await.map_err(failed)?;
         let partitioner = Arc::new(Murmur3Partitioner);
-        let store = EmbeddedStore::in_memory(partitioner.clone(), &Catalog::default(), clock.clone());
-        let store = store.map_err(|error| failed(error.to_string()))?;
-        let parts = DatabaseParts::new(Arc::default(), Arc::new(store), partitioner, clock.clone());
-        let database = Arc::new(Database::new(DatabaseParts { types: types.clone(), ..parts }));
-        let defined = found.define(&database).await;
-        let definitions = Arc::new(Endpoint::of_database(&name, database, clock.clone()));
+        let definitions = Endpoint::in_memory(&name, Catalog::default(), types, partitioner, clock);
+        let definitions = Arc::new(definitions.map_err(|error| error.to_string())?);
+        let database = definitions.writable().map_err(|error| error.to_string())?;
+        let defined = found.define(database).await;
         let left_out = [found.missing, found.left_out, defined.failed].concat();
         let client = Arc::new(Mutex::new(client));
         Ok(NativeSource { name, definitions, left_out, client, clock: clock.clone() })
