@@ -47,9 +47,10 @@ impl Overflowed {
     /// Returns a sentence for people; `None` if there are no such cells.
     pub fn note(&self, are_restored: bool) -> Option<String> {
         let keys: Vec<String> = self.keys.iter().map(shown_key).collect();
-        let outcome = match are_restored {
-            true => "they are restored, and expire at 2038-01-19 03:14:06",
-            false => "they count as expired; --recover-expired overflow restores them",
+        let outcome = if are_restored {
+            "they are restored, and expire at 2038-01-19 03:14:06"
+        } else {
+            "they count as expired; --recover-expired overflow restores them"
         };
         (self.cells > 0).then(|| {
             format!(

@@ -10,7 +10,7 @@ use crate::endpoint::NativeAddress;
 use base::compat::features::ConsistencyLevel;
 use base::marshal::CollectionForm;
 use base::util::{Password, password_of};
-use wire::limits::NATIVE_FRAME_BYTES_MAX;
+use wire::limits::{NATIVE_FRAME_BYTES_MAX, NESTING_MAX};
 use wire::native::{BodyError, BodyReader, BodyWriter, ProtocolVersion, consistency_code, flag};
 
 /// Time limits of connecting and of a request.
@@ -231,15 +231,21 @@ impl NativeClient {
         let mut body = Vec::new();
         (&mut self.stream).take(length as u64).read_to_end(&mut body).await?;
         let mut body = BodyReader::new(Bytes::from(body), version);
-        let skipped = (|| {
-            if flags & flag::WARNING != 0 {
-                body.strings()?;
-            }
-            if flags & flag::CUSTOM_PAYLOAD != 0 { body.skip_payload() } else { Ok(()) }
-        })();
-        skipped.map_err(|error: BodyError| invalid(&error.to_string()))?;
+        skip_notes(&mut body, flags).map_err(|error| invalid(&error.to_string()))?;
         Ok((code, body))
     }
+}
+
+/// Skips the warnings and the payload that a body begins with.
+fn skip_notes(body: &mut BodyReader, flags: u8) -> Result<(), BodyError> {
+    if flags & flag::WARNING != 0 {
+        body.strings()?;
+    }
+    if flags & flag::CUSTOM_PAYLOAD != 0 { body.skip_payload() } else { Ok(()) }
+}
+
+fn skip_strings(body: &mut BodyReader, count: usize) -> Result<(), BodyError> {
+    (0..count).try_for_each(|_| body.string().map(drop))
 }
 
 /// Reads the body of a result.
@@ -254,42 +260,47 @@ fn page_of(mut body: BodyReader) -> Result<ResultPage, BodyError> {
         page.next = body.bytes()?;
     }
     if flags & GLOBAL_TABLE != 0 {
-        (body.string()?, body.string()?);
+        skip_strings(&mut body, 2)?;
     }
     for _ in 0..columns {
         if flags & GLOBAL_TABLE == 0 {
-            (body.string()?, body.string()?);
+            skip_strings(&mut body, 2)?;
         }
         let name = body.string()?;
-        page.columns.push(ResultColumn { name, type_number: skip_type(&mut body)? });
+        page.columns.push(ResultColumn { name, type_number: skip_type(&mut body, 0)? });
     }
-    for _ in 0..body.i32()? {
+    // Rows without columns would have no bytes, however many there are.
+    let rows = if page.columns.is_empty() { 0 } else { body.i32()? };
+    for _ in 0..rows {
         page.rows.push(page.columns.iter().map(|_| body.bytes()).collect::<Result<_, _>>()?);
     }
     Ok(page)
 }
 
 /// Reads a type, which the definition of the table has, too. Returns its number.
-fn skip_type(body: &mut BodyReader) -> Result<u16, BodyError> {
+fn skip_type(body: &mut BodyReader, depth: usize) -> Result<u16, BodyError> {
+    if depth > NESTING_MAX {
+        return Err(BodyError::Protocol(format!("a type with more than {NESTING_MAX} levels")));
+    }
     let number = body.u16()?;
     let held = match number {
         0 => {
-            body.string()?;
+            skip_strings(body, 1)?;
             0
         }
         0x20 | 0x22 => 1,
         0x21 => 2,
         0x30 => {
-            (body.string()?, body.string()?);
+            skip_strings(body, 2)?;
             for _ in 0..body.u16()? {
-                body.string()?;
-                skip_type(body)?;
+                skip_strings(body, 1)?;
+                skip_type(body, depth + 1)?;
             }
             0
         }
         0x31 => body.u16()?,
         _ => 0,
     };
-    (0..held).try_for_each(|_| skip_type(body).map(drop))?;
+    (0..held).try_for_each(|_| skip_type(body, depth + 1).map(drop))?;
     Ok(number)
 }
