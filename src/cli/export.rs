@@ -33,7 +33,8 @@ pub(super) struct ExportArgs {
     /// The directory for the files: a new one, an empty one, or that of the same command that was stopped
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
-    /// The format: `csv`, `json` (lines that `import --from json:DIR` reads back), `sqlite` or `postgresql` (SQL)
+    /// The format: `csv`, `json` (lines that `import --from json:DIR` reads back), `sqlite` or `postgresql` (SQL), or
+    /// `parquet`
     #[arg(long, value_name = "FORMAT", default_value = "csv")]
     format: ExportFormat,
     /// Only this keyspace [default: all but the servers' own]
