@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use base::marshal::Types;
 use base::partitioner;
-use base::schema::Catalog;
+use base::schema::{Catalog, CfDef, ColumnType, KeyspaceDef, keyspace_to_json};
 use base::util::Clock;
 use db::{Authenticator, Database, DatabaseParts};
 use embedded::EmbeddedStore;
 use sstable::FORMATS;
 use tokio::runtime::{Builder, Runtime};
+use transfer::Interruption;
+use transfer::copy::Selection;
 use transfer::endpoint::Endpoint;
+use transfer::export::read_back;
 use transfer::import;
 use transfer::import::{Defined, FoundSchema, ImportOptions, Inventory, Summary};
 
@@ -208,6 +211,56 @@ pub fn progress(data: &[u8]) -> bool {
         Err(error) => {
             assert!(!error.is_empty(), "an error without a text");
             false
+        }
+    }
+}
+
+/// The manifest of an export in JSON with one table, whose file is `lines.jsonl`.
+fn manifest(cf: CfDef, lines: usize) -> String {
+    let (keyspace, table) = (cf.keyspace.clone(), cf.name.clone());
+    let mut definition = KeyspaceDef::new(&keyspace);
+    definition.column_families.insert(table.clone(), Arc::new(cf));
+    format!(
+        "{{\"version\":1,\"from\":\"fuzz\",\"format\":\"json\",\"all_cells\":false,\"is_complete\":true,\"left_out\":[],\"lost\":[],\
+         \"tables\":[{{\"keyspace\":\"{keyspace}\",\"table\":\"{table}\",\"file\":\"lines.jsonl\",\"line\":\"row\",\"lines\":{lines},\
+         \"rows\":0,\"bytes\":0,\"columns\":[]}}],\"definitions\":[{}]}}",
+        keyspace_to_json(&definition)
+    )
+}
+
+/// Fuzzes the lines of an export in JSON. The first byte selects the column family: of bytes, of super columns, of counters, or
+/// with composite names and decimals. Nothing may panic, and each error must have a text. Returns the number of cells.
+pub fn json_lines(data: &[u8]) -> usize {
+    let Some((choice, lines)) = data.split_first() else { return 0 };
+    let scratch = Scratch::new("json");
+    scratch.write("lines.jsonl", lines);
+    let types = Types::builtin();
+    let of = |class: &str| types.parse(class).expect("a known class");
+    let plain = CfDef::new("Ks", "T");
+    let cf = match choice % 4 {
+        0 => plain,
+        1 => CfDef { column_type: ColumnType::Super { subcomparator: of("UTF8Type") }, ..plain },
+        2 => CfDef { default_validator: of("CounterColumnType"), ..plain },
+        _ => CfDef {
+            comparator: of("CompositeType(Int32Type,UTF8Type)"),
+            default_validator: of("DecimalType"),
+            key_validator: Some(of("TimeUUIDType")),
+            ..plain
+        },
+    };
+    let count = lines.split_inclusive(|byte| *byte == b'\n').count();
+    scratch.write("export.json", manifest(cf, count).as_bytes());
+    let partitioner = partitioner::resolve("Murmur3Partitioner").expect("a known partitioner");
+    let clock = Arc::new(Clock::manual(1_250_558_004_000));
+    let to = Endpoint::in_memory("memory", Catalog::default(), &types, partitioner, &clock);
+    let to = Arc::new(to.expect("a store in memory"));
+    let everything = Selection::default();
+    let reading = read_back(scratch.path(), to, &everything, clock, Interruption::default());
+    match runtime().block_on(reading) {
+        Ok(read) => usize::try_from(read.cells).expect("inputs are short"),
+        Err(error) => {
+            assert!(!error.to_string().is_empty(), "an error without a text");
+            0
         }
     }
 }

@@ -18,9 +18,10 @@ use base::util::Clock;
 use base::util::output::report_line;
 use transfer::copy::Selection;
 use transfer::endpoint;
-use transfer::endpoint::{Location, OpenOptions};
+use transfer::endpoint::{Location, NativeAddress, OpenOptions};
 use transfer::export::{ExportFormat, ExportOptions, ExportSource, Exported, LeftOutTable};
-use transfer::import::{AsOf, FileRows, ImportOptions};
+use transfer::import::{AsOf, FamilyName, FileRows, ImportOptions};
+use transfer::native::NativeSource;
 
 /// The reason why writes are missing.
 const UNDEFINED_WRITES: &str =
@@ -33,7 +34,8 @@ pub(super) struct ExportArgs {
     /// The directory for the files: a new one, an empty one, or that of the same command that was stopped
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
-    /// The format: `csv`, `json` (lines that `import --from json:DIR` reads back), `sqlite` or `postgresql` (SQL)
+    /// The format: `csv`, `json` (lines that `import --from json:DIR` reads back), `sqlite` or `postgresql` (SQL), or
+    /// `parquet`
     #[arg(long, value_name = "FORMAT", default_value = "csv")]
     format: ExportFormat,
     /// Only this keyspace [default: all but the servers' own]
@@ -64,6 +66,7 @@ pub(super) fn export(args: &ExportArgs, types: &Types) -> Result<()> {
         return Err("--limit 0 would write nothing".to_owned());
     }
     match args.files.from.location() {
+        Some(Ok(Location::Native(address))) => data::run(of_server(args, types, &address)),
         Some(place) => data::run(of_place(args, types, place?)),
         None => {
             let keyspace = args.keyspace.as_deref();
@@ -133,6 +136,27 @@ async fn of_place(args: &ExportArgs, types: &Types, place: Location) -> Result<(
     report_exported(&exported, &args.to, &options)
 }
 
+/// Exports a server of the native protocol.
+async fn of_server(args: &ExportArgs, types: &Types, address: &NativeAddress) -> Result<(), String> {
+    args.files.check_no_files(&"a server")?;
+    let clock = Arc::new(Clock::system());
+    let options = args.options(types, &clock)?;
+    let server = NativeSource::open(address, types, &clock).await?;
+    server.left_out.iter().for_each(|what| report_line!("not exported: {what}"));
+    let is_selected = |table: &FamilyName| {
+        args.keyspace.as_ref().is_none_or(|name| *name == table.keyspace)
+            && args.table.as_ref().is_none_or(|name| *name == table.name)
+    };
+    let supers = server.unreadable().into_iter().filter(is_selected).map(|table| LeftOutTable {
+        table: table.to_string(),
+        why: "CQL shows no super columns: use thrift:HOST:PORT, or the data directory".to_owned(),
+        is_selected_so: false,
+    });
+    let known = Exported { left_out: supers.collect(), ..Exported::default() };
+    let exported = args.write(&ExportSource::Native(server), &options, known).await?;
+    report_exported(&exported, &args.to, &options)
+}
+
 /// Exports the files of old servers.
 async fn of_files(args: &ExportArgs, types: &Types, files: OldFiles) -> Result<()> {
     let clock = Arc::new(Clock::system());
@@ -147,6 +171,7 @@ async fn of_files(args: &ExportArgs, types: &Types, files: OldFiles) -> Result<(
     let reading = ImportOptions {
         skips_damage: options.skips_damage,
         interruption: options.interruption.clone(),
+        restores_overflow: args.files.recover_expired.is_some(),
         shows_progress: true,
         ..ImportOptions::new(partitioner.partitioner.clone())
     };

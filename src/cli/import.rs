@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
@@ -99,6 +99,7 @@ async fn import_all(args: &ImportArgs, types: &Types, source: OldFiles) -> Resul
         checkpoint_every: Duration::from_secs(args.progress_seconds),
         interruption: stop_at_signals()?,
         as_of: args.as_of,
+        restores_overflow: args.files.recover_expired.is_some(),
         shows_progress: true,
         ..ImportOptions::new(partitioner.partitioner.clone())
     };
@@ -204,6 +205,9 @@ pub(super) async fn open(
         Location::Thrift(_) => {
             return Err("cannot import into a Thrift server: import into its data directory".to_owned());
         }
+        Location::Native(_) => {
+            return Err("cannot import into a server of CQL: use cluster:HOST:PORT".to_owned());
+        }
         Location::Cluster(_) | Location::Data(_) => {}
     }
     let cluster = args.cluster.options_of(place, config.cluster.as_ref())?;
@@ -267,6 +271,7 @@ async fn look(
     options: &ImportOptions,
 ) -> Result<()> {
     let failed = |error: ImportError| error.to_string();
+    let started = Instant::now();
     let side = definitions.in_memory(config, types, &clock).await?;
     check_definitions(inventory, &side, types, options).await?;
     let mut summary = importing::import(inventory, None, clock.clone(), options).await.map_err(failed)?;
@@ -283,6 +288,6 @@ async fn look(
     summary.unfound.append(logged.unfound);
     import_found::print_families(inventory, definitions.found, &summary, &logged.families);
     let found = report_found(inventory, &summary);
-    import_found::print_next(inventory, found.is_err());
+    import_found::print_next(inventory, found.is_err(), started.elapsed());
     found
 }

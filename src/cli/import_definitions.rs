@@ -10,8 +10,7 @@ use base::marshal::Types;
 use base::util::Clock;
 use base::util::output::report_line;
 use config::Config;
-use db::{Database, DatabaseParts};
-use embedded::EmbeddedStore;
+use db::Database;
 use transfer::endpoint::Endpoint;
 use transfer::import::{FamilyName, FoundSchema, Inventory};
 
@@ -59,14 +58,11 @@ impl Definitions<'_> {
         types: &Types,
         clock: &Arc<Clock>,
     ) -> Result<Endpoint> {
-        let partitioner = config.partitioner.clone();
-        let store = EmbeddedStore::in_memory(partitioner.clone(), &config.catalog, clock.clone())
-            .map_err(|error| format!("cannot open a store in memory: {error}"))?;
-        let catalog = Arc::new(config.catalog.clone());
-        let parts = DatabaseParts::new(catalog, Arc::new(store), partitioner, clock.clone());
-        let database = Arc::new(Database::new(DatabaseParts { types: types.clone(), ..parts }));
-        self.create(&database).await?;
-        Ok(Endpoint::of_database("memory", database, clock.clone()))
+        let (catalog, partitioner) = (config.catalog.clone(), config.partitioner.clone());
+        let side = Endpoint::in_memory("memory", catalog, types, partitioner, clock);
+        let side = side.map_err(|error| error.to_string())?;
+        self.create(side.writable().map_err(|error| error.to_string())?).await?;
+        Ok(side)
     }
 }
 

@@ -2,18 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
-use indicatif::HumanBytes;
+use indicatif::{HumanBytes, HumanDuration};
 
 use base::marshal::timestamp_text;
-use base::util::counted;
 use base::util::output::print_line;
+use base::util::{counted, listed};
 use transfer::import::{
     FamilyName, FamilySummary, FoundSchema, Inventory, LeftOut, SourcePartitioner, Summary,
 };
 
 /// SSTables that are printed for each reason not to read them.
 const LEFT_OUT_PRINTED: usize = 10;
+
+/// Names of commit logs, and of column families without data, that are printed.
+const NAMES_PRINTED: usize = 8;
 
 /// The first and the last second since 1970 that a timestamp may be of: 2000 to 2100.
 const PLAUSIBLE_S: std::ops::Range<i64> = 946_684_800..4_102_444_800;
@@ -36,7 +40,7 @@ pub(super) fn print_sources(
     let short = class.rsplit('.').next().unwrap_or(class);
     lines.push(format!("partitioner  {short}: {}", partitioner.named_by));
     for (releases, logs) in logs_by_release(inventory) {
-        lines.push(format!("commit logs  {} of {releases}: {}", logs.len(), logs.join(", ")));
+        lines.push(format!("commit logs  {} of {releases}: {}", logs.len(), listed(&logs, NAMES_PRINTED)));
     }
     lines.extend(left_out(inventory).into_iter().map(|line| format!("not read     {line}")));
     lines.extend(inventory.notes.iter().map(|note| format!("note         {note}")));
@@ -139,7 +143,12 @@ pub(super) fn print_families(
     let head =
         ["column family", "SSTables", "versions", "size", "rows", "logged", "cells", "tombstones", "written"];
     let mut lines = vec![head.map(str::to_owned)];
+    let mut empty = Vec::new();
     for name in names {
+        if !inventory.families.contains_key(name) && !summary.families.contains_key(name) {
+            empty.push(name.to_string());
+            continue;
+        }
         let size = inventory.families.get(name).into_iter().flatten().map(|table| table.bytes).sum();
         let none = FamilySummary::default();
         let logged_rows = logged.get(name).map_or(0, |family| family.rows);
@@ -156,10 +165,19 @@ pub(super) fn print_families(
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     print(&lines.iter().map(printed).collect::<Vec<_>>());
+    if !empty.is_empty() {
+        print_line!("without data: {}", listed(&empty, NAMES_PRINTED));
+    }
 }
 
-/// Prints what to do with the directories.
-pub(super) fn print_next(inventory: &Inventory, has_damage: bool) {
+/// Prints the size of a target and the time of an import, and what to do with the directories. `took` is the time of the dry
+/// run: an import reads as much, merges it and writes it on another thread.
+pub(super) fn print_next(inventory: &Inventory, has_damage: bool, took: Duration) {
+    print_line!(
+        "a target has at most about {}, and an import takes one to two times as long as this dry run: {}",
+        HumanBytes(inventory.bytes()),
+        HumanDuration(took)
+    );
     let nodes = inventory.directories.last().map_or(0, |last| last.node + 1);
     let from = (0..nodes).map(|node| {
         let of_node = inventory.directories.iter().filter(|directory| directory.node == node);

@@ -9,7 +9,10 @@ use super::import_found::shown_times;
 use crate::cli::Result;
 use base::util::counted;
 use base::util::output::{print_line, report_line};
-use transfer::import::{FamilySummary, Inventory, Summary, UnfoundWrites, Verified};
+use transfer::import::{FamilySummary, Inventory, Losses, Summary, UnfoundWrites, Verified};
+
+/// Lines of each kind about losses that a dry run prints.
+const LINES_FOUND: usize = 20;
 
 /// Explains how to define column families that have no definition.
 pub(super) const HOW_TO_DEFINE: &str = "Servers of 0.7 and later have the definitions in the keyspace system or system_schema: give the \
@@ -30,16 +33,22 @@ pub(super) fn report_imported(inventory: &Inventory, summary: &Summary, skips_un
         print_line!("imported before: {tables}, as the progress file says");
     }
     print_line!("imported: {}", total(inventory, summary, summary.commit_logs));
-    print_unfound("not imported", &summary.unfound);
+    lines_of_unfound("not imported", &summary.unfound).iter().for_each(|line| report_line!("{line}"));
     let missing = if skips_undefined { 0 } else { summary.unfound.missing() };
-    print_losses(inventory, summary, missing)
+    lines_of_losses(summary, usize::MAX).iter().for_each(|line| report_line!("{line}"));
+    outcome(inventory, summary, missing)
 }
 
 /// Prints the data that was found and the losses. Losses are an error.
 pub(super) fn report_found(inventory: &Inventory, summary: &Summary) -> Result<()> {
-    print_line!("found: {}", total(inventory, summary, inventory.commit_logs.len() as u64));
-    print_unfound("not counted", &summary.unfound);
-    print_losses(inventory, summary, 0)
+    let times = summary.total().timestamps;
+    let written =
+        times.map_or_else(String::new, |(first, last)| format!(", written {}", shown_times(first, last)));
+    let total = total(inventory, summary, inventory.commit_logs.len() as u64);
+    print_line!("found: {total}{written}");
+    lines_of_unfound("not counted", &summary.unfound).iter().for_each(|line| print_line!("{line}"));
+    lines_of_losses(summary, LINES_FOUND).iter().for_each(|line| print_line!("{line}"));
+    outcome(inventory, summary, 0)
 }
 
 /// Prints how many differences there are. They are an error.
@@ -77,45 +86,57 @@ fn total(inventory: &Inventory, summary: &Summary, commit_logs: u64) -> String {
     )
 }
 
-/// Prints the writes in commit logs of column families that are not there, and what to do.
-fn print_unfound(what: &str, unfound: &UnfoundWrites) {
-    if let Some(names) = unfound.undefined() {
-        report_line!(
-            "{what}: writes in commit logs of column families without a definition, with the number of writes: {names}. \
-             {HOW_TO_DEFINE}; then run the command again"
-        );
-    }
-    if let Some(ids) = unfound.unnamed() {
-        report_line!(
-            "{what}: writes in commit logs of column families whose names are not known, with the number of writes: {ids}. The \
-             names are in the keyspaces system and system_schema: give the whole data directory"
-        );
-    }
-    if unfound.further() > 0 {
-        report_line!(
-            "{what}: {} of further column families in commit logs",
-            counted(unfound.further(), "write")
-        );
-    }
-    if let Some(ids) = unfound.dropped() {
-        report_line!(
-            "note: commit logs have writes of column families that are not in the old schema, with the number of writes: {ids}. \
-             They were dropped, so these writes are left out"
-        );
-    }
+/// Returns lines with the writes in commit logs of column families that are not there, and what to do.
+fn lines_of_unfound(what: &str, unfound: &UnfoundWrites) -> Vec<String> {
+    let further = (unfound.further() > 0).then(|| counted(unfound.further(), "write"));
+    let lines = [
+        unfound.undefined().map(|names| {
+            format!(
+                "{what}: writes in commit logs of column families without a definition, with the number of writes: {names}. \
+                 {HOW_TO_DEFINE}; then run the command again"
+            )
+        }),
+        unfound.unnamed().map(|ids| {
+            format!(
+                "{what}: writes in commit logs of column families whose names are not known, with the number of writes: {ids}. \
+                 The names are in the keyspaces system and system_schema: give the whole data directory"
+            )
+        }),
+        further.map(|writes| format!("{what}: {writes} of further column families in commit logs")),
+        unfound.dropped().map(|ids| {
+            format!(
+                "note: commit logs have writes of column families that are not in the old schema, with the number of writes: \
+                 {ids}. They were dropped, so these writes are left out"
+            )
+        }),
+    ];
+    lines.into_iter().flatten().collect()
 }
 
-/// Prints notes, losses and doubts. Returns an error if something is lost, in doubt, or not imported.
-fn print_losses(inventory: &Inventory, summary: &Summary, missing: u64) -> Result<()> {
-    for note in summary.families.values().flat_map(|family| &family.notes) {
-        report_line!("note: {note}");
+/// Returns lines with notes, losses and doubts, of each kind the first ones.
+fn lines_of_losses(summary: &Summary, most: usize) -> Vec<String> {
+    let families = || summary.families.iter();
+    let mut notes: Vec<String> = families().flat_map(|(_, family)| family.notes.clone()).collect();
+    notes.extend(families().filter_map(|(name, family)| {
+        Some(format!("{name}: {}", family.overflowed.note(summary.shift.restores_overflow)?))
+    }));
+    let texts = |losses: &Losses| losses.first().iter().map(|lost| lost.what.clone()).collect::<Vec<_>>();
+    let kinds = [
+        ("note", notes, 0),
+        ("doubtful", texts(&summary.doubts), summary.doubts.without_text()),
+        ("damaged", texts(&summary.losses), summary.losses.without_text()),
+    ];
+    let mut lines = Vec::new();
+    for (kind, texts, without_text) in kinds {
+        let further = without_text + texts.len().saturating_sub(most) as u64;
+        lines.extend(texts.iter().take(most).map(|text| format!("{kind}: {text}")));
+        lines.extend((further > 0).then(|| format!("{kind}: {further} more, which are not printed")));
     }
-    for (what, losses) in [("doubtful", &summary.doubts), ("damaged", &summary.losses)] {
-        losses.first().iter().for_each(|lost| report_line!("{what}: {}", lost.what));
-        if losses.without_text() > 0 {
-            report_line!("{what}: {} more, which are not printed", losses.without_text());
-        }
-    }
+    lines
+}
+
+/// Returns an error if something is lost, in doubt, or not imported.
+fn outcome(inventory: &Inventory, summary: &Summary, missing: u64) -> Result<()> {
     let harmless = summary.losses.harmless();
     let lost = summary.losses.count() - harmless;
     let reasons = [

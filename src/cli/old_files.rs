@@ -36,6 +36,10 @@ pub(super) struct OldFilesArgs {
     /// Report damage and go on, instead of ending there
     #[arg(long)]
     pub(super) skip_damaged: bool,
+    /// Restore cells that expire before they were written: `overflow`, because their time to live goes beyond January 2038
+    /// (CASSANDRA-14092)
+    #[arg(long, value_name = "WHICH", value_parser = ["overflow"])]
+    pub(super) recover_expired: Option<String>,
 }
 
 impl OldFilesArgs {
@@ -46,6 +50,7 @@ impl OldFilesArgs {
             (self.partitioner.is_some(), "--partitioner"),
             (self.snapshot.is_some(), "--snapshot"),
             (self.skip_damaged, "--skip-damaged"),
+            (self.recover_expired.is_some(), "--recover-expired"),
         ];
         match of_files.iter().find(|(is_given, _)| *is_given) {
             Some((_, option)) => Err(format!("{option} is for the files of old servers, not for {place}")),

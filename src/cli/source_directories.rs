@@ -17,7 +17,7 @@ const NAME: &str = "from";
 const JSON: &str = "json:";
 
 /// The kinds of places that are not directories of old servers.
-const KINDS: [&str; 3] = ["data", "thrift", "cluster"];
+const KINDS: [&str; 4] = ["data", "thrift", "native", "cluster"];
 
 const HELP: &str = "The data directory of an old server, or the directory of a keyspace, of a column family or of a snapshot. If \
     the server had several data directories, give all of them after one --from. Each --from is regarded as another node";

@@ -9,5 +9,8 @@ mod data;
 mod formats;
 mod old_disk;
 mod options;
+mod server;
 #[path = "../support/skip.rs"]
 mod skip;
+#[path = "../support/mod.rs"]
+mod support;

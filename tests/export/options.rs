@@ -57,6 +57,10 @@ fn what_cannot_be_exported_is_refused() {
     let directory = directory.path();
     for (words, expected) in [
         (&["--from", "data:from", "--to", "from"][..], "is not empty"),
+        (
+            &["--from", "data:from", "--to", "storage-conf.xml"],
+            "it is a file: --to takes a new or empty directory",
+        ),
         (&["--from", "data:nowhere", "--to", "out"], "does not exist"),
         (&["--from", "data:from", "--to", "out", "--table", "boks"], "no column family boks"),
         (&["--from", "data:from", "--to", "out", "--format", "xml"], "use one of csv, json, sqlite"),

@@ -25,7 +25,7 @@ use wire::thrift::{MessageKind, TType};
 /// Returns the duration of each test.
 fn duration() -> Duration {
     let seconds = std::env::var("FUZZ_SECONDS").map_or(60.0, |text| text.parse().expect("FUZZ_SECONDS"));
-    Duration::from_secs_f64(seconds / 12.0)
+    Duration::from_secs_f64(seconds / 13.0)
 }
 
 /// An input that takes longer is a failure: the time of some loop grows faster than the input.

@@ -167,3 +167,41 @@ fn progress() {
     };
     fuzz("progress", next, |input| usize::from(import_targets::progress(input)));
 }
+
+#[test]
+fn json_lines() {
+    let seeds: Vec<Vec<u8>> = [
+        "\0{\"key\":\"ada\",\"cells\":[{\"name\":\"x\",\"value\":{\"hex\":\"00ff\"},\"timestamp\":5},{\"name\":\"t\",\"deleted_at_s\":7,\"timestamp\":6}]}\n",
+        "\u{1}{\"key\":\"a\",\"cells\":[{\"super_column\":\"s\",\"name\":\"n\",\"value\":\"v\",\"timestamp\":1,\"ttl_s\":60,\"expires_at_s\":1500000060}]}\n",
+        "\u{2}{\"key\":\"a\",\"cells\":[{\"name\":\"n\",\"counter\":5,\"timestamp\":0}]}\n{\"key\":\"b\",\"cells\":[]}\n",
+        "\u{3}{\"row\":{\"a\":1},\"key\":\"4f8a6eb0-b2d4-11e2-9e96-0800200c9a66\",\"cells\":[{\"name\":{\"typed\":\"1:t\"},\"value\":\"-12.50\",\"timestamp\":9}]}\n",
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .to_vec();
+    for (number, seed) in seeds.iter().enumerate() {
+        assert!(import_targets::json_lines(seed) > 0, "{number}");
+    }
+    let pieces: &[&[u8]] = &[
+        b"\"",
+        b"[",
+        b"{",
+        b"\\u0000",
+        b"\\ud800",
+        b"-1",
+        b"1e999",
+        b"\xff",
+        b"null",
+        b"\n",
+        b"\"typed\":",
+        b"\"hex\":",
+        b"\"deleted_at_s\":",
+        b"\"ttl_s\":",
+        b"9223372036854775808",
+    ];
+    let next = |chance: &mut Chance| {
+        let mut input = chance.pick(&seeds).clone();
+        mutate(chance, &mut input, pieces, &seeds);
+        input
+    };
+    fuzz("json_lines", next, import_targets::json_lines);
+}

@@ -110,3 +110,36 @@ fn a_query_finds_all_rows_after_a_kill_during_the_build() {
     }
     server.stop();
 }
+
+/// An index of a cassandra.yaml of 0.7 has the rows that were written before it was defined.
+#[test]
+fn an_index_of_the_configuration_is_built_at_each_start_that_brings_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let yaml = |index: &str| {
+        format!(
+            "partitioner: org.apache.cassandra.dht.RandomPartitioner\ncommitlog_sync: periodic\n\
+             commitlog_sync_period_in_ms: 10000\nkeyspaces:\n- name: K\n  \
+             replica_placement_strategy: org.apache.cassandra.locator.SimpleStrategy\n  replication_factor: 1\n  \
+             column_families:\n  - name: users\n    compare_with: UTF8Type\n    default_validation_class: UTF8Type\n    \
+             column_metadata:\n    - name: state\n      validator_class: UTF8Type\n{index}"
+        )
+    };
+    let with_index = yaml("      index_type: KEYS\n      index_name: by_state\n");
+    let config = directory.path().join("cassandra.yaml");
+    for (round, config_text) in [yaml(""), with_index.clone(), yaml(""), with_index].iter().enumerate() {
+        std::fs::write(&config, config_text).unwrap();
+        let mut server =
+            Server::start_again(directory.path(), &["--config", "cassandra.yaml", "--data-dir", "data"]);
+        let mut client = NativeClient::ready(server.native_address(), 4);
+        client.run(&format!("INSERT INTO \"K\".users (key, state) VALUES (0x0{round}, 'UT')"));
+        if config_text.contains("index_type") {
+            let found = client.rows("SELECT key FROM \"K\".users WHERE state = 'UT'").rows.len();
+            assert_eq!(found, round + 1);
+        }
+        if round == 2 {
+            // The entries of the index that the configuration does not define any more.
+            server = server.expecting("there is data of column families");
+        }
+        server.stop();
+    }
+}

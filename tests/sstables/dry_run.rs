@@ -67,3 +67,40 @@ fn counters_of_a_copied_directory_count_once() {
         assert_eq!(twice, once, "{release}");
     }
 }
+
+/// A cell whose time to live has overflowed counts as expired, unless it is restored.
+#[test]
+fn cells_that_expire_before_they_were_written_are_restored() {
+    let fixture = Fixture::unpack("0.7.10");
+    let data = fixture.files_of("Cmp", "Exp_Std").into_iter().find_map(|path| {
+        let content = fs::read(&path).unwrap();
+        let at = content.windows(9).position(|bytes| bytes == b"ten years")?;
+        Some((path, content, at))
+    });
+    let (path, mut content, value) = data.unwrap();
+    // The second of expiry is before the timestamp and the length of the value. These files have no checksums.
+    content[value - 16] = 0x80;
+    fs::write(path, content).unwrap();
+    let rows = |more: &[&str]| {
+        let (succeeded, said) = import(&[&fixture.data()], &[&["--dry-run"][..], more].concat());
+        assert!(succeeded, "{said}");
+        let to = tempfile::tempdir().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
+        command.arg("export").arg("--from").arg(fixture.data()).args(["--table", "Exp_Std", "--to", "out"]);
+        assert!(
+            command.args(more).stdin(Stdio::null()).current_dir(to.path()).output().unwrap().status.success()
+        );
+        (said, fs::read_to_string(to.path().join("out/Cmp.Exp_Std.csv")).unwrap())
+    };
+    let (said, csv) = rows(&[]);
+    let words = "1 cells expire before they were written, because their time to live goes beyond";
+    assert!(
+        said.contains(&format!("note: Cmp.Exp_Std: {words}"))
+            && said.contains("the rows \"long\": they count"),
+        "{said}"
+    );
+    assert!(!csv.contains("ten years"), "{csv}");
+    let (said, csv) = rows(&["--recover-expired", "overflow"]);
+    assert!(said.contains("they are restored, and expire at 2038-01-19 03:14:06"), "{said}");
+    assert!(csv.contains(",ten years,1250000000000011,") && csv.contains(",2147483646"), "{csv}");
+}

@@ -11,7 +11,7 @@ use super::setting::{SettingParts, SettingTarget, assign, unset};
 use super::value::SettingValue;
 use super::yaml::YamlMistake;
 use base::marshal::{BytesType, TypeRef};
-use base::schema::{CfDef, ColumnDef, ColumnType, Setting};
+use base::schema::{CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, Setting};
 
 pub(crate) const FAMILY: &str = "ColumnFamily";
 pub(crate) const COLUMN: &str = "Column";
@@ -31,6 +31,8 @@ pub(crate) struct FamilyDraft {
 pub(crate) struct ColumnDraft {
     name: String,
     validator: Option<TypeRef>,
+    is_indexed: bool,
+    index_name: Option<String>,
 }
 
 impl FamilyDraft {
@@ -98,14 +100,13 @@ impl SettingTarget for ColumnDraft {
         match id {
             "name" => assign(&mut self.name, value.not_empty()),
             "validator_class" => assign(&mut self.validator, value.comparator()),
-            "index_name" => Ok(()),
+            "index_type" => {
+                value.word(&["KEYS"], "Unknown index type")?;
+                self.is_indexed = true;
+                Ok(())
+            }
+            "index_name" => assign(&mut self.index_name, value.not_empty().map(Some)),
             _ => unset(id),
-        }
-    }
-
-    fn read(&mut self, _id: &str, given: SettingParts<'_>, reading: &mut ConfigReader<'_>) {
-        if let SettingParts::Entry(index_type) = given {
-            reading.error(index_type.key.span, YamlMistake::Index.into());
         }
     }
 }
@@ -177,6 +178,8 @@ fn read_columns(draft: &mut FamilyDraft, given: SettingParts<'_>, reading: &mut 
         block.check_name("a column", reading);
         let name = Bytes::from(column.name);
         let validator = column.validator.unwrap_or_else(|| Arc::new(BytesType));
-        draft.cf.column_metadata.insert(name.clone(), ColumnDef { name, validator, index: None });
+        let (kind, name_of_index) = (IndexKind::Keys, column.index_name);
+        let index = column.is_indexed.then_some(IndexDef { kind, name: name_of_index, options: None });
+        draft.cf.column_metadata.insert(name.clone(), ColumnDef { name, validator, index });
     }
 }

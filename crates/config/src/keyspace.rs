@@ -198,7 +198,7 @@ impl KeyspaceDraft {
         }
         for (name, mut family) in self.column_families {
             family.gc_grace_s = gc_grace_s.unwrap_or(family.gc_grace_s);
-            keyspace.column_families.insert(name, Arc::new(family));
+            keyspace.column_families.insert(name, Arc::new(family.with_indexes()));
         }
         keyspace
     }

@@ -3,7 +3,7 @@
 //! ```text
 //!   rows       the pipeline: moves rows from a source to a target, counts and displays them, records the progress
 //!   endpoint   stores and servers that rows are read from and written to: a data directory, a cluster, a Thrift server
-//!   thrift     clients of Thrift servers
+//!   thrift     clients of Thrift servers           native   a client of servers of the native protocol
 //!   copy       column families from one endpoint to another, or to SSTables
 //!   export     rows as files that other programs open, and back
 //!   import     the files of old servers: SSTables, commit logs, and the schema that their system tables have
@@ -36,6 +36,7 @@ pub mod endpoint;
 mod error;
 pub mod export;
 pub mod import;
+pub mod native;
 mod rows;
 pub mod thrift;
 

@@ -35,8 +35,6 @@ pub enum YamlMistake {
         "commitlog_sync_period_in_ms specified, but commitlog_sync_batch_window_in_ms found.  Only specify commitlog_sync_period_in_ms when using periodic sync."
     )]
     WindowWithPeriodic,
-    #[error("an index cannot be defined in the configuration")]
-    Index,
     #[error(
         "compare_subcolumns_with is only valid for super column families, and {name} has column_type Standard"
     )]
@@ -70,9 +68,6 @@ impl YamlMistake {
             }
             YamlMistake::WindowWithPeriodic => {
                 "remove this setting, or set commitlog_sync to batch to use it"
-            }
-            YamlMistake::Index => {
-                "remove the keyspace here, and let a client define it with system_add_keyspace; or remove index_type"
             }
             YamlMistake::SubcomparatorOnStandard { .. } => "remove it, or write column_type: Super",
             YamlMistake::Syntax(_) | YamlMistake::TooDeep => return None,

@@ -1,5 +1,6 @@
 //! Loads the stored schema that clients made in earlier runs.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -12,6 +13,9 @@ use crate::{DbFuture, Error, Result};
 use base::partitioner::TokenForm;
 use base::schema::Catalog;
 use store::StoreChange;
+
+/// The prefix of the record of an index that the configuration has defined since it was built; keyspace and index follow.
+const CONFIGURED_INDEX: &str = "configured index/";
 
 /// The metadata record with the naming scheme of index entries of CQL tables.
 const ENTRIES_RECORD: &str = "cql index entries";
@@ -59,6 +63,7 @@ impl StoredSchema<'_> {
                 return Ok(());
             }
             let records = self.with_renewed_indexes(&catalog, records).await?;
+            let records = self.with_configured_indexes(&catalog, records).await?;
             for cf in catalog.column_families() {
                 for (column, index) in &cf.index_families {
                     let record = build_record(index);
@@ -91,6 +96,36 @@ impl StoredSchema<'_> {
                     change.records.push((build_record(index), Some(Bytes::from_static(b"building"))));
                 }
             }
+        }
+        self.database.store().change_schema(change).await?;
+        Ok(self.database.store().records().await?)
+    }
+
+    /// Empties the indexes that the configuration defines and did not define at the last start, and records that they have to
+    /// be built. Returns the records after that.
+    async fn with_configured_indexes(
+        &self,
+        catalog: &Catalog,
+        records: Vec<(String, Bytes)>,
+    ) -> Result<Vec<(String, Bytes)>, Error> {
+        let configured = catalog.keyspaces.values().filter(|keyspace| keyspace.is_configured);
+        let families = configured.flat_map(|keyspace| keyspace.column_families.values());
+        let mut defined = BTreeSet::new();
+        let mut change = StoreChange::of_records(Vec::new());
+        for index in families.flat_map(|cf| cf.index_families.values()) {
+            let mark = format!("{CONFIGURED_INDEX}{}/{}", index.keyspace, index.name);
+            if !records.iter().any(|(name, _)| *name == mark) {
+                change.truncated.push(index.clone());
+                change.records.push((mark.clone(), Some(Bytes::from_static(b"1"))));
+                change.records.push((build_record(index), Some(Bytes::from_static(b"building"))));
+            }
+            defined.insert(mark);
+        }
+        let is_gone = |name: &&String| name.starts_with(CONFIGURED_INDEX) && !defined.contains(*name);
+        let gone = records.iter().map(|(name, _)| name).filter(is_gone);
+        change.records.extend(gone.map(|name| (name.clone(), None)));
+        if change.records.is_empty() {
+            return Ok(records);
         }
         self.database.store().change_schema(change).await?;
         Ok(self.database.store().records().await?)

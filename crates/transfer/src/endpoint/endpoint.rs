@@ -7,10 +7,12 @@ use super::pages::Pages;
 use super::store_pages::StorePages;
 use crate::TransferError;
 use crate::thrift::ThriftServer;
+use base::marshal::Types;
 use base::partitioner::PartitionerRef;
-use base::schema::{CfDef, KeyspaceDef};
+use base::schema::{Catalog, CfDef, KeyspaceDef};
 use base::util::Clock;
-use db::Database;
+use db::{Database, DatabaseParts};
+use embedded::EmbeddedStore;
 
 /// A store to copy from or to.
 pub struct Endpoint {
@@ -32,6 +34,25 @@ impl Endpoint {
         let pages = Arc::new(StorePages::new(database.store().clone(), clock, CONSISTENCY));
         let partitioner = Some(database.partitioner().clone());
         Endpoint { name: name.to_owned(), pages, database: Some(database), thrift: None, partitioner }
+    }
+
+    /// Returns the endpoint of an empty store in memory with definitions.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be opened.
+    pub fn in_memory(
+        name: &str,
+        catalog: Catalog,
+        types: &Types,
+        partitioner: PartitionerRef,
+        clock: &Arc<Clock>,
+    ) -> Result<Endpoint, TransferError> {
+        let store = EmbeddedStore::in_memory(partitioner.clone(), &catalog, clock.clone());
+        let store = store.map_err(|error| TransferError::named(name, error))?;
+        let parts = DatabaseParts::new(Arc::new(catalog), Arc::new(store), partitioner, clock.clone());
+        let database = Arc::new(Database::new(DatabaseParts { types: types.clone(), ..parts }));
+        Ok(Endpoint::of_database(name, database, clock.clone()))
     }
 
     /// Returns whether the endpoint supports dumps of all that is stored, including tombstones.

@@ -15,6 +15,8 @@ pub enum Location {
     Data(PathBuf),
     /// A Thrift server.
     Thrift(ThriftAddress),
+    /// A server of the native protocol. Only the source of an export.
+    Native(NativeAddress),
     /// A directory for SSTables of 3.11. Only a target.
     Sstables(PathBuf),
     /// A cluster with its contact points as given; `None` for the configured cluster.
@@ -34,8 +36,18 @@ pub struct ThriftAddress {
     pub login: Option<(String, PathBuf)>,
 }
 
-/// The default port of Thrift.
+/// The address of a server of the native protocol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NativeAddress {
+    /// `host:port`.
+    pub address: String,
+    /// The login, as for Thrift.
+    pub login: Option<(String, PathBuf)>,
+}
+
+/// The default ports.
 const THRIFT_PORT: u16 = 9160;
+const NATIVE_PORT: u16 = 9042;
 
 impl FromStr for Location {
     type Err = String;
@@ -54,6 +66,7 @@ impl FromStr for Location {
             "data" => Ok(Location::Data(PathBuf::from(rest))),
             "sstables" => Ok(Location::Sstables(PathBuf::from(rest))),
             "thrift" => thrift_place(rest).map(Location::Thrift),
+            "native" => native_place(rest).map(Location::Native),
             "cluster" => Ok(Location::Cluster(Some(rest.to_owned()))),
             _ => Err(format!("unknown location {text:?}: {forms}")),
         }
@@ -86,14 +99,34 @@ fn thrift_place(text: &str) -> Result<ThriftAddress, String> {
     let is_keyed = ApiGeneration::of_release(version) != ApiGeneration::AfterSetKeyspace;
     // The default of each release.
     let default = if is_keyed { Transport::Unframed } else { Transport::Framed };
-    let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    let address = if has_port { address.to_owned() } else { format!("{address}:{THRIFT_PORT}") };
-    let login = match (user, password_file) {
-        (Some(user), Some(file)) => Some((user, file)),
-        (None, None) => None,
-        _ => return Err("a login needs both user=NAME and password-file=FILE".to_owned()),
-    };
+    let (address, login) = (with_port(address, THRIFT_PORT), login(user, password_file)?);
     Ok(ThriftAddress { address, transport: transport.unwrap_or(default), is_keyed, login })
+}
+
+fn native_place(text: &str) -> Result<NativeAddress, String> {
+    let (address, options) = text.split_once('?').unwrap_or((text, ""));
+    let (mut user, mut password_file) = (None, None);
+    for option in options.split('&').filter(|option| !option.is_empty()) {
+        match option.split_once('=') {
+            Some(("user", name)) => user = Some(name.to_owned()),
+            Some(("password-file", file)) => password_file = Some(PathBuf::from(file)),
+            _ => return Err(format!("unknown option {option:?}: use user=NAME and password-file=FILE")),
+        }
+    }
+    Ok(NativeAddress { address: with_port(address, NATIVE_PORT), login: login(user, password_file)? })
+}
+
+fn with_port(address: &str, usual: u16) -> String {
+    let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    if has_port { address.to_owned() } else { format!("{address}:{usual}") }
+}
+
+fn login(user: Option<String>, file: Option<PathBuf>) -> Result<Option<(String, PathBuf)>, String> {
+    match (user, file) {
+        (Some(user), Some(file)) => Ok(Some((user, file))),
+        (None, None) => Ok(None),
+        _ => Err("a login needs both user=NAME and password-file=FILE".to_owned()),
+    }
 }
 
 /// Returns the absolute path of a directory, so that its name does not depend on the working directory.
@@ -107,6 +140,7 @@ impl fmt::Display for Location {
             Location::Data(path) => write!(f, "data:{}", absolute(path).display()),
             Location::Sstables(path) => write!(f, "sstables:{}", absolute(path).display()),
             Location::Thrift(place) => write!(f, "thrift:{}", place.address),
+            Location::Native(place) => write!(f, "native:{}", place.address),
             Location::Cluster(Some(points)) => write!(f, "cluster:{points}"),
             Location::Cluster(None) => f.write_str("cluster"),
         }
@@ -138,6 +172,11 @@ mod tests {
         assert_eq!((place.transport, place.is_keyed), (Transport::Unframed, true));
         let login = Some(("theo".to_owned(), "p.txt".into()));
         assert_eq!(thrift("thrift:a?user=theo&password-file=p.txt").login, login);
+        let native = NativeAddress {
+            address: "a:9042".to_owned(),
+            login: thrift("thrift:a?user=theo&password-file=p.txt").login,
+        };
+        assert_eq!("native:a?user=theo&password-file=p.txt".parse(), Ok(Location::Native(native)));
         assert_eq!(thrift("thrift:a:1?framed&version=0.6").transport, Transport::Framed);
         assert_eq!(thrift("thrift:a:1?version=2.1&unframed").transport, Transport::Unframed);
     }
@@ -152,6 +191,7 @@ mod tests {
             ("thrift:a?version=9", "unknown release"),
             ("thrift:a?fast", "unknown option"),
             ("thrift:a?user=theo", "needs both"),
+            ("native:a?framed", "unknown option"),
         ] {
             let error = text.parse::<Location>().unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");

@@ -27,7 +27,7 @@ pub(crate) use cell_lookup::{CellLookup, LookedUp, difference_of};
 pub(crate) use difference::{Difference, DifferenceKind, Differences};
 pub(crate) use dump_merge::{DumpReader, MergeKey, compare_dumps, rank as dump_rank};
 pub use endpoint::Endpoint;
-pub use location::{Location, ThriftAddress};
+pub use location::{Location, NativeAddress, ThriftAddress};
 pub use open::{OpenOptions, open};
 pub(crate) use pages::{PageFuture, Pages};
 pub(crate) use row_writer::RowWriter;

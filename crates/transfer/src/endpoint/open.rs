@@ -52,6 +52,10 @@ pub async fn open(place: &Location, options: &OpenOptions<'_>) -> Result<Endpoin
         }
         Location::Thrift(address) => open_thrift(name.clone(), address, options).await,
         Location::Cluster(_) => open_cluster(options).await,
+        Location::Native(_) => Err(failed(
+            "a server of the native protocol is only a source of export: export --format json, and import --from json:DIR"
+                .to_owned(),
+        )),
         Location::Sstables(_) => {
             Err(failed("SSTables are only a target of copy; import reads them".to_owned()))
         }

@@ -8,7 +8,8 @@ use crate::TransferError;
 use crate::copy::{SelectedFamilies, selected_families};
 use crate::endpoint::{DEFAULT_ROWS, Endpoint, StoreWalk};
 use crate::import::{FileRows, ImportError, Losses, ReadSummary};
-use crate::rows::{Delivered, Pump, RateLimit, Tally, WalkMeter};
+use crate::native::NativeSource;
+use crate::rows::{Delivered, Pump, RateLimit, RowSource, Tally, WalkMeter};
 use base::schema::{CfDef, FamilyName};
 
 /// A source of rows.
@@ -17,6 +18,8 @@ pub enum ExportSource<'a> {
     Endpoint(Arc<Endpoint>),
     /// The files of old servers.
     Files(FileRows<'a>),
+    /// A server of the native protocol.
+    Native(NativeSource),
 }
 
 /// The result of reading a table.
@@ -35,6 +38,7 @@ impl ExportSource<'_> {
         match self {
             ExportSource::Endpoint(endpoint) => &endpoint.name,
             ExportSource::Files(files) => files.name(),
+            ExportSource::Native(server) => &server.name,
         }
     }
 
@@ -43,23 +47,34 @@ impl ExportSource<'_> {
         match self {
             ExportSource::Endpoint(endpoint) => endpoint.can_dump(),
             ExportSource::Files(_) => true,
+            ExportSource::Native(_) => false,
         }
     }
 
     /// Returns the selected column families, in the order of their names.
     pub(super) fn selected(&self, options: &ExportOptions) -> Result<Vec<SelectedFamilies>, TransferError> {
-        let (endpoint, files) = match self {
-            ExportSource::Endpoint(endpoint) => (endpoint, None),
-            ExportSource::Files(files) => (files.definitions(), Some(files)),
+        let endpoint = match self {
+            ExportSource::Endpoint(endpoint) => endpoint,
+            ExportSource::Files(files) => files.definitions(),
+            ExportSource::Native(server) => &server.definitions,
         };
         let mut selected = selected_families(endpoint, &options.selection)?;
         selected.sort_by(|one, other| one.keyspace.name.cmp(&other.keyspace.name));
         for SelectedFamilies { families, .. } in &mut selected {
-            families.retain(|cf| !cf.is_index() && files.is_none_or(|files| files.has(&FamilyName::of(cf))));
+            families.retain(|cf| !cf.is_index() && self.has(cf));
             families.sort_by(|one, other| one.name.cmp(&other.name));
         }
         selected.retain(|selected| !selected.families.is_empty());
         Ok(selected)
+    }
+
+    /// Returns whether there may be rows of a column family that can be read.
+    fn has(&self, cf: &CfDef) -> bool {
+        match self {
+            ExportSource::Endpoint(_) => true,
+            ExportSource::Files(files) => files.has(&FamilyName::of(cf)),
+            ExportSource::Native(_) => NativeSource::can_read(cf),
+        }
     }
 
     /// Moves the rows of a column family into a file.
@@ -75,15 +90,13 @@ impl ExportSource<'_> {
             Pump { parallel: 1, interruption: options.interruption.clone(), rate: RateLimit::default() };
         match self {
             ExportSource::Endpoint(endpoint) => {
-                let mut meter = WalkMeter::new(title, endpoint.partitioner.as_ref(), Tally::default());
+                let meter = WalkMeter::new(title, endpoint.partitioner.as_ref(), Tally::default());
                 let walk = StoreWalk::new(endpoint.clone(), cf.clone(), None, DEFAULT_ROWS.into());
-                let mut walk = file.limited(walk);
-                let delivered = async |batch: Delivered<()>| {
-                    meter.add(batch.tally, batch.last_key.as_ref());
-                    Ok(())
-                };
-                pump.run(&mut walk, file, delivered).await?;
-                Ok(ReadTable { tally: meter.finish(), ..ReadTable::default() })
+                read_walk(walk, &pump, file, meter).await
+            }
+            ExportSource::Native(server) => {
+                let meter = WalkMeter::new(title, None, Tally::default());
+                read_walk(server.read(cf), &pump, file, meter).await
             }
             ExportSource::Files(files) => {
                 files.set_title(title);
@@ -97,8 +110,26 @@ impl ExportSource<'_> {
                 let read = thread.into_inner().finish().await;
                 moved?;
                 let ReadSummary { family, losses } = read?;
-                Ok(ReadTable { tally, losses, notes: family.notes })
+                let mut notes = family.notes;
+                notes.extend(family.overflowed.note(files.restores_overflow()));
+                Ok(ReadTable { tally, losses, notes })
             }
         }
     }
+}
+
+/// Moves the rows of a store or server into a file.
+async fn read_walk(
+    walk: impl RowSource<Error = TransferError>,
+    pump: &Pump,
+    file: &Arc<TableFile>,
+    mut meter: WalkMeter,
+) -> Result<ReadTable, ImportError> {
+    let mut walk = file.limited(walk);
+    let delivered = async |batch: Delivered<()>| {
+        meter.add(batch.tally, batch.last_key.as_ref());
+        Ok(())
+    };
+    pump.run(&mut walk, file, delivered).await?;
+    Ok(ReadTable { tally: meter.finish(), ..ReadTable::default() })
 }

@@ -27,5 +27,9 @@ pub(super) fn create(
         ExportFormat::Csv => Box::new(CsvWriter::begin(file, shape, types)?),
         ExportFormat::Sqlite => Box::new(SqlWriter::begin(file, shape, types, Dialect::Sqlite)?),
         ExportFormat::Postgresql => Box::new(SqlWriter::begin(file, shape, types, Dialect::Postgresql)?),
+        #[cfg(feature = "parquet")]
+        ExportFormat::Parquet => Box::new(super::parquet::ParquetWriter::begin(file, shape, types)?),
+        #[cfg(not(feature = "parquet"))]
+        ExportFormat::Parquet => return Err(io::ErrorKind::Unsupported.into()),
     })
 }

@@ -135,6 +135,11 @@ impl Manifest {
     ) -> Result<ResumeFile<Manifest>, TransferError> {
         let failed =
             |why: &dyn std::fmt::Display| TransferError::named(&directory.display().to_string(), why);
+        if directory.exists() && !directory.is_dir() {
+            return Err(failed(
+                &"it is a file: --to takes a new or empty directory, in which each table gets a file",
+            ));
+        }
         fs::create_dir_all(directory).map_err(|error| failed(&error))?;
         let path = directory.join(MANIFEST);
         let new = Manifest::of(source, options);

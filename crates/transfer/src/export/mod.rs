@@ -5,7 +5,7 @@
 //!       | rows, as a store dumps them
 //!     record_maker     lines of a table: rows of CQL, or cells         table_shape     which lines and columns a table has
 //!       | records                                                      value           values by their types
-//!     json_lines, csv, sql  (formats, record_writer)                   table_file      one file: limits, counts
+//!     json_lines, csv, sql, parquet  (formats, record_writer)                   table_file      one file: limits, counts
 //!       | lines
 //!   out/Blog.Posts.csv, out/export.json                                manifest        the list of all that was written
 //! ```
@@ -19,6 +19,8 @@ mod formats;
 mod json_lines;
 mod manifest;
 mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod read_back;
 mod record_maker;
 mod record_writer;

@@ -18,14 +18,17 @@ pub enum ExportFormat {
     Sqlite,
     /// Statements for PostgreSQL.
     Postgresql,
+    /// Parquet, with the feature `parquet`.
+    Parquet,
 }
 
 /// The formats with the names in which the command line has them, and the ends of the files.
-const FORMATS: [(ExportFormat, &str, &str); 4] = [
+const FORMATS: [(ExportFormat, &str, &str); 5] = [
     (ExportFormat::Csv, "csv", "csv"),
     (ExportFormat::Json, "json", "jsonl"),
     (ExportFormat::Sqlite, "sqlite", "sql"),
     (ExportFormat::Postgresql, "postgresql", "sql"),
+    (ExportFormat::Parquet, "parquet", "parquet"),
 ];
 
 impl ExportFormat {
@@ -50,6 +53,11 @@ impl FromStr for ExportFormat {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ExportFormat, String> {
+        if text == "parquet" && !cfg!(feature = "parquet") {
+            return Err(
+                "this program was built without it: cargo build --release --features parquet".to_owned()
+            );
+        }
         let found = FORMATS.iter().find(|(_, name, _)| *name == text).map(|(format, ..)| *format);
         found.ok_or_else(|| {
             let names: Vec<&str> = FORMATS.iter().map(|(_, name, _)| *name).collect();

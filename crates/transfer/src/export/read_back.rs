@@ -18,8 +18,6 @@ use base::partitioner::PartitionerRef;
 use base::schema::{Catalog, CfDef, keyspace_from_json};
 use base::util::Clock;
 use base::util::output::report_line;
-use db::{Database, DatabaseParts};
-use embedded::EmbeddedStore;
 use json_rows::{JsonRow, LoadTime, RowOrigin};
 use store::StoreError;
 
@@ -161,11 +159,7 @@ fn definitions(
         let keyspace = keyspace_from_json(definition.get().as_bytes(), types).map_err(|why| failed(&why))?;
         catalog.keyspaces.insert(keyspace.name.clone(), keyspace);
     }
-    let store = EmbeddedStore::in_memory(partitioner.clone(), &catalog, clock.clone());
-    let store = store.map_err(|error| failed(&error))?;
-    let parts = DatabaseParts::new(Arc::new(catalog), Arc::new(store), partitioner, clock.clone());
-    let database = Arc::new(Database::new(DatabaseParts { types: types.clone(), ..parts }));
-    Ok(Endpoint::of_database(&name, database, clock.clone()))
+    Endpoint::in_memory(&name, catalog, types, partitioner, clock)
 }
 
 /// The file of a table.

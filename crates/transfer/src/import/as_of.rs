@@ -13,6 +13,7 @@
 
 use std::str::FromStr;
 
+use super::overflow::restored;
 use base::marshal::parse_date;
 use base::model::{Cell, CellKind, DeletionTime, RangeTombstone};
 use sstable::Atom;
@@ -42,14 +43,19 @@ impl AsOf {
     }
 }
 
-/// By how many seconds the clock of the old servers is behind. 0: it is not.
+/// The changes of seconds in files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ClockShift(pub i32);
+pub struct ClockShift {
+    /// By how many seconds the clock of the old servers is behind. 0: it is not.
+    pub seconds: i32,
+    /// Whether cells whose time to live has overflowed are restored.
+    pub restores_overflow: bool,
+}
 
 impl ClockShift {
     /// Shifts a second. The ends of time stay where they are.
     fn second(self, second: i32) -> i32 {
-        if second == i32::MAX { second } else { second.saturating_add(self.0) }
+        if second == i32::MAX { second } else { second.saturating_add(self.seconds) }
     }
 
     /// Shifts a deletion.
@@ -61,6 +67,11 @@ impl ClockShift {
     }
 
     fn cell(self, cell: Cell) -> Cell {
+        if self.restores_overflow
+            && let Some(restored) = restored(&cell)
+        {
+            return restored;
+        }
         let kind = match cell.kind {
             CellKind::Expiring { ttl_s, expires_at_s } => {
                 CellKind::Expiring { ttl_s, expires_at_s: self.second(expires_at_s) }
@@ -76,7 +87,7 @@ impl ClockShift {
     /// Shifts a part of a row. Counters have no seconds.
     pub fn atom(self, atom: Atom) -> Atom {
         match atom {
-            _ if self.0 == 0 => atom,
+            _ if self == ClockShift::default() => atom,
             Atom::Cell { super_column, cell } => Atom::Cell { super_column, cell: self.cell(cell) },
             Atom::SuperDeletion { name, deletion } => {
                 Atom::SuperDeletion { name, deletion: self.deletion(deletion) }
@@ -101,7 +112,7 @@ mod tests {
 
     #[test]
     fn seconds_are_shifted_and_timestamps_are_not() {
-        let shift = ClockShift(100);
+        let shift = ClockShift { seconds: 100, ..ClockShift::default() };
         assert_eq!(shift.deletion(deletion(5)), deletion(105));
         assert_eq!(shift.deletion(DeletionTime::LIVE), DeletionTime::LIVE);
         assert_eq!(shift.deletion(deletion(i32::MAX - 3)), deletion(i32::MAX));
@@ -111,6 +122,10 @@ mod tests {
         };
         let expiring = |expires_at_s| cell(CellKind::Expiring { ttl_s: 3, expires_at_s });
         assert_eq!(shift.atom(expiring(50)), expiring(150));
+        let restores = ClockShift { restores_overflow: true, ..shift };
+        let Atom::Cell { cell: restored, .. } = restores.atom(expiring(i32::MIN + 5)) else { panic!() };
+        assert_eq!(restored.kind, CellKind::Expiring { ttl_s: 3, expires_at_s: i32::MAX - 1 });
+        assert_eq!((restored.timestamp, restores.atom(expiring(50))), (10, expiring(150)));
         let deleted = |local_deletion_time| cell(CellKind::Deleted { local_deletion_time });
         assert_eq!(shift.atom(deleted(50)), deleted(150));
         assert_eq!(shift.atom(cell(CellKind::Live)), cell(CellKind::Live));

@@ -47,8 +47,6 @@ pub(super) struct CounterMerge {
     /// files of its predecessors.
     is_modern: bool,
     cf: Arc<CfDef>,
-    /// The rows and counters of logs.
-    counts: (u64, u64),
 }
 
 impl CounterMerge {
@@ -71,7 +69,7 @@ impl CounterMerge {
         let next = merge.next_row()?;
         let is_final = |table: &SstableFile| table.descriptor.format.counter_deletions_are_final();
         let (deletions_are_final, is_modern) = (tables.iter().any(is_final), read.is_modern);
-        Ok(CounterMerge { merge, next, deletions_are_final, log, is_modern, cf, counts: (0, 0) })
+        Ok(CounterMerge { merge, next, deletions_are_final, log, is_modern, cf })
     }
 
     /// Returns the next row, with the totals of its counters and all else that it has. `None` at the end.
@@ -91,7 +89,6 @@ impl CounterMerge {
         }
         if let Some(log) = &self.log {
             for (node, row) in log.take(&place) {
-                self.counts = (self.counts.0 + 1, self.counts.1 + row.counters.len() as u64);
                 deletions_are_final |= row.deletions_are_final;
                 changes.extend(row.changes);
                 for (name, state) in row.counters {
@@ -128,9 +125,9 @@ impl CounterMerge {
         Ok(())
     }
 
-    /// Returns the counts of the tables, and the numbers of rows and counters in logs.
-    pub(super) fn finish(self) -> (ReadSummary, (u64, u64)) {
-        (self.merge.finish(), self.counts)
+    /// Returns the counts of the tables.
+    pub(super) fn finish(self) -> ReadSummary {
+        self.merge.finish()
     }
 }
 

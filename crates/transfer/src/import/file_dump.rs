@@ -61,7 +61,7 @@ impl FileDump {
                 break;
             }
         }
-        Ok(merge.finish().0)
+        Ok(merge.finish())
     }
 
     fn send_rows(&mut self, batcher: &mut RowBatcher) -> Result<ReadSummary, ImportError> {

@@ -50,7 +50,8 @@ impl<'a> FileRows<'a> {
         options: &ImportOptions,
     ) -> Result<FileRows<'a>, ImportError> {
         let partitioner = order_of_files(inventory, &options.partitioner);
-        FileRows::in_order(inventory, definitions, options, ClockShift::default(), partitioner).await
+        let shift = ClockShift { seconds: 0, restores_overflow: options.restores_overflow };
+        FileRows::in_order(inventory, definitions, options, shift, partitioner).await
     }
 
     /// Prepares to read the files in the order of a partitioner, with the clock shifted.
@@ -95,6 +96,11 @@ impl<'a> FileRows<'a> {
 
     pub(super) fn partitioner(&self) -> &PartitionerRef {
         &self.partitioner
+    }
+
+    /// Returns whether cells whose time to live has overflowed are restored.
+    pub(crate) fn restores_overflow(&self) -> bool {
+        self.read.shift.restores_overflow
     }
 
     /// Sets what the progress shows.

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::as_of::{AsOf, ClockShift};
-use super::{ImportError, SstableFile};
+use super::{ImportError, ImportOptions, SstableFile};
 use crate::rows::ResumeFile;
 use base::util::{hex, unhex};
 
@@ -25,6 +25,9 @@ struct ProgressRecord {
     as_of_s: Option<i32>,
     #[serde(default)]
     shift_s: i32,
+    /// Whether cells whose time to live has overflowed are restored.
+    #[serde(default)]
+    restores_overflow: bool,
     /// The Data files that are imported completely, and the names of families of counters.
     done: BTreeSet<String>,
     /// The progress of the other column families, by name.
@@ -84,23 +87,25 @@ pub(super) struct ImportProgress {
 }
 
 impl ImportProgress {
-    /// Reads the file, if there is one. `now_s` is the second that `as_of` gets in the first run.
+    /// Reads the file, if there is one. `now_s` is the second that `--as-of` gets in the first run.
     ///
     /// # Errors
     ///
-    /// If the file is of an import into another target or with another `--as-of`, or cannot be read.
+    /// If the file is of an import into another target or with another `--as-of` or `--recover-expired`, or cannot be read.
     pub(super) fn open(
         path: Option<&Path>,
         to: &str,
-        as_of: Option<AsOf>,
+        options: &ImportOptions,
         now_s: i32,
     ) -> Result<ImportProgress, ImportError> {
-        let as_of_s = as_of.map(AsOf::second);
+        let as_of_s = options.as_of.map(AsOf::second);
+        let restores_overflow = options.restores_overflow;
         let record = ProgressRecord {
             version: VERSION,
             to: to.to_owned(),
             as_of_s,
             shift_s: as_of_s.map_or(0, |second| now_s.saturating_sub(second)),
+            restores_overflow,
             done: BTreeSet::new(),
             reached: BTreeMap::new(),
             files: BTreeMap::new(),
@@ -112,8 +117,9 @@ impl ImportProgress {
                 let why = format!("it belongs to an import into {}; choose another file", found.to);
                 return Err(failed(path, why));
             }
-            if found.as_of_s != as_of_s {
-                let why = "it belongs to an import with another --as-of; choose another file";
+            if (found.as_of_s, found.restores_overflow) != (as_of_s, restores_overflow) {
+                let why =
+                    "it belongs to an import with another --as-of or --recover-expired; choose another file";
                 return Err(failed(path, why.to_owned()));
             }
             progress.file.record = ProgressRecord { version: VERSION, ..found };
@@ -153,7 +159,10 @@ impl ImportProgress {
 
     /// Returns by how much the clock of the files is shifted.
     pub(super) fn shift(&self) -> ClockShift {
-        ClockShift(self.file.record.shift_s)
+        ClockShift {
+            seconds: self.file.record.shift_s,
+            restores_overflow: self.file.record.restores_overflow,
+        }
     }
 
     pub(super) fn is_done(&self, part: &str) -> bool {
@@ -193,12 +202,16 @@ fn names_of(tables: &[SstableFile]) -> Vec<String> {
 mod tests {
     use std::fs;
 
+    use std::sync::Arc;
+
     use super::*;
+    use base::partitioner::RandomPartitioner;
     use sstable::Descriptor;
 
     fn open(path: &Path, to: &str, as_of: Option<&str>, now_s: i32) -> Result<ImportProgress, String> {
         let as_of = as_of.map(|text| text.parse().unwrap());
-        ImportProgress::open(Some(path), to, as_of, now_s).map_err(|error| error.to_string())
+        let options = ImportOptions { as_of, ..ImportOptions::new(Arc::new(RandomPartitioner)) };
+        ImportProgress::open(Some(path), to, &options, now_s).map_err(|error| error.to_string())
     }
 
     fn table(path: &str) -> SstableFile {
@@ -242,8 +255,8 @@ mod tests {
         let path = directory.path().join("import.json");
         let date = Some("2014-03-01");
         let second = 1_393_632_000;
-        assert_eq!(open(&path, "data:a", date, second + 50).unwrap().shift(), ClockShift(50));
-        assert_eq!(open(&path, "data:a", date, second + 90).unwrap().shift(), ClockShift(50));
+        assert_eq!(open(&path, "data:a", date, second + 50).unwrap().shift().seconds, 50);
+        assert_eq!(open(&path, "data:a", date, second + 90).unwrap().shift().seconds, 50);
         let error = open(&path, "data:a", None, second).unwrap_err();
         assert!(error.contains("another --as-of"), "{error}");
     }

@@ -56,10 +56,7 @@ fn count(logs: &Logs) -> LoggedCounts {
             if !row.deletion.is_deleted() && row.atoms.is_empty() {
                 return true;
             }
-            let family = counts.families.entry(FamilyName::of(cf)).or_default();
-            family.rows += 1;
-            family.tombstones += u64::from(row.deletion.is_deleted());
-            row.atoms.iter().for_each(|atom| family.count(atom));
+            counts.families.entry(FamilyName::of(cf)).or_default().count_write(&row);
             true
         });
         counts.losses.append(read.losses);

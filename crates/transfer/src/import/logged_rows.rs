@@ -12,8 +12,8 @@
 //! A log stands for the memtables of its server: its changes are merged with each other first, in their order, and then
 //! with the changes in SSTables.
 
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -22,6 +22,7 @@ use super::counters::CounterName;
 use super::logs::Logs;
 use super::read_thread::read_on_thread;
 use super::row_batcher::first_changes;
+use super::summary::FamilySummary;
 use super::{FamilyName, ImportError};
 use crate::rows::{RingPosition, ring_position};
 use base::model::{CellKind, Change};
@@ -80,6 +81,11 @@ impl FamilyLog {
         self.rows.lock().next_position(&self.family)
     }
 
+    /// Returns the counts of all writes.
+    pub(super) fn counts(&self) -> FamilySummary {
+        self.rows.lock().families.get(&self.family).cloned().unwrap_or_default()
+    }
+
     /// Removes the row at a position, and returns its changes by node.
     pub(super) fn take(&self, position: &RingPosition) -> BTreeMap<usize, LoggedRow> {
         self.rows.lock().rows.remove(&(self.family.clone(), position.clone())).unwrap_or_default()
@@ -97,8 +103,8 @@ pub(super) struct LoggedRows {
     bytes: usize,
     /// The first row that was dropped.
     dropped: Option<FamilyPosition>,
-    /// The column families of all rows.
-    families: BTreeSet<FamilyName>,
+    /// The column families of all rows, with the counts of their writes.
+    families: BTreeMap<FamilyName, FamilySummary>,
 }
 
 impl LoggedRows {
@@ -138,7 +144,7 @@ impl LoggedRows {
             rows: BTreeMap::new(),
             bytes: 0,
             dropped: None,
-            families: BTreeSet::new(),
+            families: BTreeMap::new(),
         };
         rows.fill(None);
         rows
@@ -169,8 +175,8 @@ impl LoggedRows {
     }
 
     /// Returns the column families that the logs have rows of.
-    pub(super) fn families(&self) -> &BTreeSet<FamilyName> {
-        &self.families
+    pub(super) fn families(&self) -> impl Iterator<Item = &FamilyName> {
+        self.families.keys()
     }
 
     /// Reads the rows from a place on.
@@ -198,9 +204,11 @@ impl LoggedRows {
         from: Option<&FamilyPosition>,
     ) {
         let place = (FamilyName::of(cf), ring_position(&self.partitioner, row.key.clone()));
-        if !self.families.contains(&place.0) {
-            self.families.insert(place.0.clone());
+        // Later readings see the same writes.
+        if from.is_none() {
+            self.families.entry(place.0.clone()).or_default().count_write(&row);
         }
+        let row = self.logs.shifted(row);
         if from.is_some_and(|from| place < *from)
             || self.dropped.as_ref().is_some_and(|dropped| place >= *dropped)
         {

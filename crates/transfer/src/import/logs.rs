@@ -120,7 +120,7 @@ impl Logs {
                 };
                 let is_wanted =
                     family.is_selected && self.replay.needs(log.node, &family.name, write.position);
-                if is_wanted && !each(&family.cf, self.shifted(row), deletions_are_final) {
+                if is_wanted && !each(&family.cf, row, deletions_are_final) {
                     return report;
                 }
             }
@@ -146,7 +146,8 @@ impl Logs {
         }
     }
 
-    fn shifted(&self, mut row: LogRow) -> LogRow {
+    /// Returns a row that was read, with the seconds of our clock.
+    pub(super) fn shifted(&self, mut row: LogRow) -> LogRow {
         row.deletion = self.shift.deletion(row.deletion);
         row.atoms = row.atoms.into_iter().map(|atom| self.shift.atom(atom)).collect();
         row
@@ -171,7 +172,7 @@ impl Logs {
                 let mut families = BTreeMap::new();
                 let mut report = logs.read(&log, |cf, row, _| {
                     let own = || LoggedFamily::new(cf.clone(), sender.clone());
-                    cf.is_counter() || families.entry(FamilyName::of(cf)).or_insert_with(own).add(row)
+                    cf.is_counter() || families.entry(FamilyName::of(cf)).or_insert_with(own).add(&logs, row)
                 });
                 let mut counters = 0;
                 let counts: Vec<(FamilyName, FamilySummary)> = families
@@ -225,21 +226,16 @@ impl LoggedFamily {
     }
 
     /// Adds the changes of a row. Returns false if the target takes no more.
-    fn add(&mut self, row: LogRow) -> bool {
-        let mut has_changes = row.deletion.is_deleted();
-        self.counts.tombstones += u64::from(has_changes);
+    fn add(&mut self, logs: &Logs, row: LogRow) -> bool {
+        self.counts.count_write(&row);
+        let row = logs.shifted(row);
         let mut is_taken = self.batcher.begin(row.key, row.deletion);
         for atom in row.atoms {
-            self.counts.count(&atom);
             match atom.into_change() {
-                Some(change) => {
-                    is_taken = self.batcher.add(change);
-                    has_changes = true;
-                }
+                Some(change) => is_taken = self.batcher.add(change),
                 None => self.counters += 1,
             }
         }
-        self.counts.rows += u64::from(has_changes);
         is_taken
     }
 }

@@ -4,6 +4,10 @@
 
 use std::path::PathBuf;
 
+use bytes::Bytes;
+
+use base::util::hex;
+
 /// Reports that are kept with their text.
 const FIRST_MAX: usize = 1_000;
 
@@ -71,6 +75,14 @@ impl Losses {
     /// Returns the number of reports whose text was not kept.
     pub fn without_text(&self) -> u64 {
         self.count - self.first.len() as u64
+    }
+}
+
+/// Returns a row key as `sstable show --key` takes it: as text, or in hex.
+pub(super) fn shown_key(row_key: &Bytes) -> String {
+    match std::str::from_utf8(row_key) {
+        Ok(text) if !text.is_empty() && !text.chars().any(char::is_control) => format!("{text:?}"),
+        _ => format!("0x{}", hex(row_key)),
     }
 }
 

@@ -25,6 +25,8 @@ pub struct ImportOptions {
     pub interruption: Interruption,
     /// The second of the old clock at which the import is to happen.
     pub as_of: Option<AsOf>,
+    /// Whether cells whose time to live has overflowed are restored.
+    pub restores_overflow: bool,
     /// Whether standard error gets the progress.
     pub shows_progress: bool,
 }
@@ -39,6 +41,7 @@ impl ImportOptions {
             checkpoint_every: CHECKPOINT_EVERY,
             interruption: Interruption::default(),
             as_of: None,
+            restores_overflow: false,
             shows_progress: false,
         }
     }

@@ -18,7 +18,7 @@ use super::read_thread::{BatchSender, PARALLEL, ReadThread};
 use super::row_batcher::{RowBatcher, send_rows_of};
 use super::source_partitioner::order_of_files;
 use super::sstable_rows::{ReadOptions, SstableRows};
-use super::summary::{FamilySummary, ReadSummary, Summary};
+use super::summary::{ReadSummary, Summary};
 use super::{FamilyName, ImportError, ImportOptions, Inventory, LeftOut, SstableFile};
 use crate::endpoint::Endpoint;
 use crate::rows::{Counts, Delivered, Meter, NoTarget, Pump, RateLimit};
@@ -69,7 +69,7 @@ pub async fn import(
     let doubts = doubts_of(inventory, options)?;
     let name = to.as_ref().map(|to| to.name.clone()).unwrap_or_default();
     let path = options.progress_file.as_deref();
-    let mut progress = ImportProgress::open(path, &name, options.as_of, clock.now_s())?;
+    let mut progress = ImportProgress::open(path, &name, options, clock.now_s())?;
     progress.note_files(inventory.families.values().flatten())?;
     let (mut done_before, mut bytes_before) = (0, 0);
     for (name, tables) in &inventory.families {
@@ -118,8 +118,10 @@ fn doubts_of(inventory: &Inventory, options: &ImportOptions) -> Result<Summary, 
 /// Returns the column families with their SSTables, and those with counters only in commit logs.
 fn families(inventory: &Inventory, logged: Option<&SharedRows>) -> BTreeMap<FamilyName, Vec<SstableFile>> {
     let mut families = inventory.families.clone();
-    for name in logged.into_iter().flat_map(|logged| logged.lock().families().clone()) {
-        families.entry(name).or_default();
+    if let Some(logged) = logged {
+        for name in logged.lock().families() {
+            families.entry(name.clone()).or_default();
+        }
     }
     families
 }
@@ -302,15 +304,14 @@ impl ReadJob {
                 }
             }
             ReadOrder::Counters(log) => {
+                finished.family = log.as_ref().map(FamilyLog::counts).unwrap_or_default();
                 let mut merge = CounterMerge::new(&self.tables, log, read, cf)?;
                 while let Some(row) = merge.next_row()? {
                     if !batcher.send_row(row) {
                         break;
                     }
                 }
-                let (of_tables, (rows, cells)) = merge.finish();
-                finished.family = FamilySummary { rows, cells, ..FamilySummary::default() };
-                finished.add(of_tables);
+                finished.add(merge.finish());
             }
             ReadOrder::Merged { after, every } => {
                 let mut merge = FamilyMerge::new(cf, &self.tables, read.clone(), after)?;

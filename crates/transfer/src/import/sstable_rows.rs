@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::as_of::ClockShift;
-use super::losses::{Losses, Lost};
+use super::losses::{Losses, Lost, shown_key};
 use super::summary::{FamilySummary, ReadSummary};
 use super::{ImportError, SstableFile};
 use crate::rows::Counts;
@@ -87,14 +87,6 @@ pub(super) enum RowUnit {
     /// A part of the row.
     Atom(Atom),
     End,
-}
-
-/// Returns a row key as `sstable show --key` takes it: as text, or in hex.
-fn shown_key(row_key: &Bytes) -> String {
-    match std::str::from_utf8(row_key) {
-        Ok(text) if !text.is_empty() && !text.chars().any(char::is_control) => format!("{text:?}"),
-        _ => format!("0x{}", hex(row_key)),
-    }
 }
 
 impl ReadOptions {
@@ -276,8 +268,10 @@ impl SstableRows {
                     return Ok(RowUnit::Row { key, deletion });
                 }
                 Ok(Some(Unit::Atom(atom))) => {
-                    let atom = self.shift.atom(atom);
                     self.summary.count(&atom);
+                    let key = self.last_key.as_ref();
+                    key.iter().for_each(|key| self.summary.overflowed.see(key, &atom));
+                    let atom = self.shift.atom(atom);
                     return Ok(RowUnit::Atom(atom));
                 }
                 Err(SstableError::Damaged(damage)) if self.skips_damage => {

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use super::FamilyName;
 use super::as_of::ClockShift;
 use super::losses::Losses;
+use super::overflow::Overflowed;
 use super::unfound::UnfoundWrites;
 use base::model::CellKind;
-use sstable::Atom;
+use sstable::{Atom, LogRow};
 
 /// Notes that are kept of a column family.
 const NOTES_MAX: usize = 100;
@@ -27,6 +28,8 @@ pub struct FamilySummary {
     pub timestamps: Option<(i64, i64)>,
     /// The versions of the files, and how many have each.
     pub formats: BTreeMap<&'static str, u64>,
+    /// Cells that expire before they were written.
+    pub overflowed: Overflowed,
     /// Files that are missing without a loss. The first of them.
     pub notes: Vec<String>,
 }
@@ -38,6 +41,7 @@ impl FamilySummary {
         self.rows += other.rows;
         self.cells += other.cells;
         self.tombstones += other.tombstones;
+        self.overflowed.add(&other.overflowed);
         let room = NOTES_MAX.saturating_sub(self.notes.len());
         self.notes.extend(other.notes.iter().take(room).cloned());
         for (letters, count) in &other.formats {
@@ -63,6 +67,17 @@ impl FamilySummary {
                 self.cells += 1;
             }
             Atom::SuperDeletion { .. } | Atom::Range(_) => self.tombstones += 1,
+        }
+    }
+
+    /// Counts a write in a commit log as a row. Some releases log writes of nothing.
+    pub(super) fn count_write(&mut self, write: &LogRow) {
+        let is_deleted = write.deletion.is_deleted();
+        self.rows += u64::from(is_deleted || !write.atoms.is_empty());
+        self.tombstones += u64::from(is_deleted);
+        for atom in &write.atoms {
+            self.count(atom);
+            self.overflowed.see(&write.key, atom);
         }
     }
 

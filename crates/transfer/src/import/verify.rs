@@ -90,7 +90,7 @@ fn recorded_shift(options: &ImportOptions, to: &str, now_s: i32) -> Result<Clock
         let why = "the import's seconds are only known from its progress file: set --progress-file";
         return Err(ImportError::Nothing(why.to_owned()));
     }
-    Ok(ImportProgress::open(file, to, options.as_of, now_s)?.shift())
+    Ok(ImportProgress::open(file, to, options, now_s)?.shift())
 }
 
 /// A running comparison.

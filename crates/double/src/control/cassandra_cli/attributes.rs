@@ -170,11 +170,17 @@ pub(super) fn new_keyspace(name: &str) -> KsRequest {
     KsRequest { name: name.to_owned(), strategy_class: SIMPLE_STRATEGY.to_owned(), ..KsRequest::default() }
 }
 
+/// Returns the class of a strategy in a script. 0.7, and the first releases of 0.8, accepted the strategy of the system tables
+/// for any keyspace: all data on one node.
+fn strategy_of(class: String) -> String {
+    if class.ends_with("LocalStrategy") { SIMPLE_STRATEGY.to_owned() } else { class }
+}
+
 /// Changes the definition of a keyspace by attributes.
 pub(super) fn set_keyspace(request: &mut KsRequest, attributes: &[Attribute]) -> Result<(), CliScriptError> {
     for attribute in attributes {
         match &*attribute.name {
-            "placement_strategy" => request.strategy_class = attribute.text()?,
+            "placement_strategy" => request.strategy_class = strategy_of(attribute.text()?),
             "strategy_options" => request.strategy_options = attribute.map()?,
             "durable_writes" => request.durable_writes = Some(attribute.flag()?),
             REPLICATION_FACTOR => request.replication_factor = Some(attribute.number()?),
@@ -193,4 +199,16 @@ pub(super) fn set_keyspace(request: &mut KsRequest, attributes: &[Attribute]) ->
         request.strategy_options.insert(REPLICATION_FACTOR.to_owned(), factor);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_local_strategy_has_one_replica() {
+        let local = "org.apache.cassandra.locator.LocalStrategy".to_owned();
+        assert_eq!(strategy_of(local), SIMPLE_STRATEGY);
+        assert_eq!(strategy_of("NetworkTopologyStrategy".to_owned()), "NetworkTopologyStrategy");
+    }
 }

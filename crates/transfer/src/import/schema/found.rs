@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::system_rows::SystemTables;
+use super::system_rows::{SystemRow, SystemTables};
 use super::{FoundSchema, SchemaSource, new_tables, old_tables, versioned_table};
 use crate::import::{FamilyName, ImportError, Inventory, SstableFile};
 use base::marshal::Types;
@@ -13,7 +13,7 @@ fn system_tables<'t>(
     found: &'t BTreeMap<FamilyName, Vec<SstableFile>>,
     keyspace: &'t str,
 ) -> SystemTables<'t> {
-    SystemTables { keyspace, found }
+    SystemTables::Files { keyspace, found }
 }
 
 /// Returns the column families of users by the ids that 0.7 to 1.1 gave them. The commit logs of these releases name column
@@ -45,17 +45,38 @@ impl FoundSchema {
     /// If these tables are damaged.
     pub fn of(inventory: &Inventory, types: &Types) -> Result<FoundSchema, ImportError> {
         let system = system_tables(&inventory.system, "system");
+        Ok(FoundSchema::of_tables(&system_tables(&inventory.system, "system_schema"), &system, types)?)
+    }
+
+    /// Reads the schema from the rows of a server's own tables, by table.
+    ///
+    /// # Errors
+    ///
+    /// If they contradict each other.
+    pub(crate) fn of_rows(
+        rows: &BTreeMap<String, Vec<SystemRow>>,
+        types: &Types,
+    ) -> Result<FoundSchema, ImportError> {
+        let tables = SystemTables::Rows(rows);
+        Ok(FoundSchema::of_tables(&tables, &tables, types)?)
+    }
+
+    /// Reads the schema from the tables of `system_schema`, or else from those of `system`.
+    fn of_tables(
+        new: &SystemTables<'_>,
+        old: &SystemTables<'_>,
+        types: &Types,
+    ) -> Result<FoundSchema, SstableError> {
         let mut schema = FoundSchema::default();
-        schema.source =
-            if new_tables::read(&system_tables(&inventory.system, "system_schema"), types, &mut schema)? {
-                Some(SchemaSource::New)
-            } else if old_tables::read(&system, types, &mut schema)? {
-                Some(SchemaSource::Old)
-            } else if versioned_table::read(&system, &mut schema)? {
-                Some(SchemaSource::Versioned)
-            } else {
-                None
-            };
+        schema.source = if new_tables::read(new, types, &mut schema)? {
+            Some(SchemaSource::New)
+        } else if old_tables::read(old, types, &mut schema)? {
+            Some(SchemaSource::Old)
+        } else if versioned_table::read(old, &mut schema)? {
+            Some(SchemaSource::Versioned)
+        } else {
+            None
+        };
         Ok(schema)
     }
 }

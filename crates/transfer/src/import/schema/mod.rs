@@ -33,5 +33,6 @@ mod versioned_table;
 pub use define::Defined;
 pub(super) use found::family_ids;
 pub use found_schema::{FoundSchema, SchemaSource};
-pub(super) use system_rows::{SystemRow, read as read_system_rows};
+pub(crate) use system_rows::SystemRow;
+pub(super) use system_rows::read as read_system_rows;
 pub(super) use vectors::{VectorClasses, vector_classes};

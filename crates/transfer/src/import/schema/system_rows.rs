@@ -24,6 +24,15 @@ pub(crate) struct SystemRow {
 }
 
 impl SystemRow {
+    pub(crate) fn new(keyspace: String, clustering: Vec<String>) -> SystemRow {
+        SystemRow { keyspace, clustering, columns: BTreeMap::new() }
+    }
+
+    /// Sets an element of a column; without a name, its value.
+    pub(crate) fn set(&mut self, column: &str, element: Bytes, value: Bytes) {
+        self.columns.entry(column.to_owned()).or_default().insert(element, value);
+    }
+
     /// Returns the text of a column; `None` if it has none or an empty one.
     pub(crate) fn text(&self, column: &str) -> Option<&str> {
         std::str::from_utf8(self.bytes(column)?).ok().filter(|text| !text.is_empty())
@@ -131,22 +140,31 @@ struct Merged {
     deletions: Vec<(CellKey, i64)>,
 }
 
-/// The SSTables of a server's own tables in one of its keyspaces.
+/// A server's own tables in one of its keyspaces.
 #[derive(Clone, Copy)]
-pub(super) struct SystemTables<'t> {
-    pub keyspace: &'t str,
-    pub found: &'t BTreeMap<FamilyName, Vec<SstableFile>>,
+pub(super) enum SystemTables<'t> {
+    Files {
+        keyspace: &'t str,
+        found: &'t BTreeMap<FamilyName, Vec<SstableFile>>,
+    },
+    /// The rows that a server has returned, by table.
+    Rows(&'t BTreeMap<String, Vec<SystemRow>>),
 }
 
 impl SystemTables<'_> {
+    /// Returns the SSTables of a table.
     fn tables(&self, name: &str) -> &[SstableFile] {
-        let name = FamilyName { keyspace: self.keyspace.to_owned(), name: name.to_owned() };
-        self.found.get(&name).map_or(&[], Vec::as_slice)
+        let SystemTables::Files { keyspace, found } = self else { return &[] };
+        let name = FamilyName { keyspace: (*keyspace).to_owned(), name: name.to_owned() };
+        found.get(&name).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns whether there are SSTables of a table.
+    /// Returns whether there are rows of a table.
     pub(super) fn has(&self, name: &str) -> bool {
-        !self.tables(name).is_empty()
+        match self {
+            SystemTables::Files { .. } => !self.tables(name).is_empty(),
+            SystemTables::Rows(rows) => rows.get(name).is_some_and(|rows| !rows.is_empty()),
+        }
     }
 
     /// Reads all rows of a table of CQL. `clustering` is the number of its key columns after the keyspace.
@@ -155,7 +173,10 @@ impl SystemTables<'_> {
     ///
     /// At damage.
     pub(super) fn rows(&self, name: &str, clustering: usize) -> Result<Vec<SystemRow>, SstableError> {
-        read(self.tables(name), clustering, false)
+        match self {
+            SystemTables::Files { .. } => read(self.tables(name), clustering, false),
+            SystemTables::Rows(rows) => Ok(rows.get(name).cloned().unwrap_or_default()),
+        }
     }
 
     /// Reads all rows of a column family or compact table, whose cells have plain names.
@@ -164,7 +185,10 @@ impl SystemTables<'_> {
     ///
     /// At damage.
     pub(super) fn plain_rows(&self, name: &str) -> Result<Vec<SystemRow>, SstableError> {
-        read(self.tables(name), 0, true)
+        match self {
+            SystemTables::Files { .. } => read(self.tables(name), 0, true),
+            SystemTables::Rows(_) => self.rows(name, 0),
+        }
     }
 }
 

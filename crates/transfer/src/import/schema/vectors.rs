@@ -64,7 +64,7 @@ pub(in crate::import) fn vector_classes(
 ) -> Result<VectorClasses, SstableError> {
     let (keyspace, types) = (KeyspaceDef::new(""), Types::builtin());
     let scope = TypeScope::of_existing(&keyspace, &types);
-    let tables = SystemTables { keyspace: "system_schema", found: system };
+    let tables = SystemTables::Files { keyspace: "system_schema", found: system };
     let mut found = VectorClasses::new();
     for row in tables.rows("columns", 2)? {
         let [table, column] = &row.clustering[..] else { continue };

@@ -1,0 +1,306 @@
+//! A client of the native protocol, with one request at a time.
+
+use std::time::Duration;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::endpoint::NativeAddress;
+use base::compat::features::ConsistencyLevel;
+use base::marshal::CollectionForm;
+use base::util::{Password, password_of};
+use wire::limits::{NATIVE_FRAME_BYTES_MAX, NESTING_MAX};
+use wire::native::{BodyError, BodyReader, BodyWriter, ProtocolVersion, consistency_code, flag};
+
+/// Time limits of connecting and of a request.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+/// Pauses before a request is repeated that an overloaded server has refused.
+const PAUSES: [Duration; 3] = [Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(8)];
+
+/// The versions, in the order in which they are tried. Version 1 has no pages.
+const VERSIONS: [ProtocolVersion; 3] = [ProtocolVersion::V4, ProtocolVersion::V3, ProtocolVersion::V2];
+
+/// Codes of errors.
+const PROTOCOL_ERROR: i32 = 0x000a;
+/// Unavailable, overloaded, is bootstrapping, and timeout of a read.
+const TRANSIENT_ERRORS: [i32; 4] = [0x1000, 0x1001, 0x1002, 0x1200];
+
+/// Codes of requests.
+mod request {
+    pub(super) const STARTUP: u8 = 0x01;
+    pub(super) const QUERY: u8 = 0x07;
+    pub(super) const AUTH_RESPONSE: u8 = 0x0f;
+}
+
+/// Codes of replies.
+mod reply {
+    use wire::native::ResponseCode;
+
+    pub(super) const ERROR: u8 = ResponseCode::Error as u8;
+    pub(super) const READY: u8 = ResponseCode::Ready as u8;
+    pub(super) const AUTHENTICATE: u8 = ResponseCode::Authenticate as u8;
+    pub(super) const RESULT: u8 = ResponseCode::Result as u8;
+    pub(super) const AUTH_SUCCESS: u8 = ResponseCode::AuthSuccess as u8;
+}
+
+/// Bits of a query's flags, and of a result's.
+const PAGE_SIZE: u8 = 0x04;
+const PAGING_STATE: u8 = 0x08;
+const GLOBAL_TABLE: i32 = 1;
+const MORE_PAGES: i32 = 2;
+/// The kind of a result with rows.
+const ROWS: i32 = 2;
+
+/// A column of a result: its name and the number of its type.
+#[derive(Debug, Clone)]
+pub(super) struct ResultColumn {
+    pub name: String,
+    pub type_number: u16,
+}
+
+/// A page of a result.
+#[derive(Debug, Default)]
+pub(super) struct ResultPage {
+    pub columns: Vec<ResultColumn>,
+    pub rows: Vec<Vec<Option<Bytes>>>,
+    /// The bytes of the page.
+    pub bytes: usize,
+    /// The place of the next page; `None` if this is the last one.
+    pub next: Option<Bytes>,
+}
+
+/// The reason why a request has no result.
+enum RequestError {
+    /// The server has answered with an error.
+    Refused {
+        code: i32,
+        why: String,
+    },
+    Lost(String),
+}
+
+impl From<BodyError> for RequestError {
+    fn from(error: BodyError) -> RequestError {
+        RequestError::Lost(format!("a reply that is not one of the native protocol: {error}"))
+    }
+}
+
+impl From<RequestError> for String {
+    fn from(error: RequestError) -> String {
+        match error {
+            RequestError::Refused { why, .. } | RequestError::Lost(why) => why,
+        }
+    }
+}
+
+/// An open connection.
+pub(super) struct NativeClient {
+    stream: TcpStream,
+    version: ProtocolVersion,
+}
+
+impl NativeClient {
+    /// Connects with the newest version that the server has, and logs in.
+    pub(super) async fn connect(address: &NativeAddress) -> Result<NativeClient, String> {
+        let login = match &address.login {
+            Some((user, file)) => Some((user, password_of("the server's password", file)?)),
+            None => None,
+        };
+        for version in VERSIONS {
+            let connecting = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(&address.address));
+            let stream = match connecting.await {
+                Ok(Ok(stream)) => stream,
+                Ok(Err(error)) => return Err(format!("cannot connect: {error}")),
+                Err(_) => return Err(format!("cannot connect: no answer within {CONNECT_TIMEOUT:?}")),
+            };
+            stream.set_nodelay(true).map_err(|error| error.to_string())?;
+            let mut client = NativeClient { stream, version };
+            match client.start(login.as_ref().map(|(user, password)| (&user[..], password))).await {
+                Err(RequestError::Refused { code: PROTOCOL_ERROR, .. }) => {}
+                started => return started.map(|()| client).map_err(String::from),
+            }
+        }
+        Err("it has none of the versions 2 to 4 of the native protocol, so it is older than Cassandra 2.0: export its data \
+             directory, or use thrift:HOST:PORT"
+            .to_owned())
+    }
+
+    async fn start(&mut self, login: Option<(&str, &Password)>) -> Result<(), RequestError> {
+        let mut body = BytesMut::new();
+        let mut writer = BodyWriter::new(&mut body, self.version);
+        writer.u16(1);
+        writer.string("CQL_VERSION");
+        writer.string("3.0.0");
+        let (code, _) = self.exchange(request::STARTUP, &body).await?;
+        let refused = |why: &str| RequestError::Lost(why.to_owned());
+        match (code, login) {
+            (reply::READY, _) => Ok(()),
+            (reply::AUTHENTICATE, Some((user, password))) => {
+                let mut body = BytesMut::new();
+                let token = format!("\0{user}\0{}", password.reveal());
+                BodyWriter::new(&mut body, self.version).bytes(Some(token.as_bytes()));
+                match self.exchange(request::AUTH_RESPONSE, &body).await? {
+                    (reply::AUTH_SUCCESS, _) => Ok(()),
+                    _ => Err(refused("it has another login than by a user and a password")),
+                }
+            }
+            (reply::AUTHENTICATE, None) => {
+                Err(refused("it requires a login: append ?user=NAME&password-file=FILE to its address"))
+            }
+            (code, _) => Err(refused(&format!("a reply with the code {code} instead of READY"))),
+        }
+    }
+
+    /// Returns the encoding of collections.
+    pub(super) fn collection_form(&self) -> CollectionForm {
+        self.version.collection_form()
+    }
+
+    /// Reads a page of a query.
+    pub(super) async fn page(
+        &mut self,
+        query: &str,
+        consistency: ConsistencyLevel,
+        rows: i32,
+        from: Option<&Bytes>,
+    ) -> Result<ResultPage, String> {
+        let mut body = BytesMut::new();
+        let mut writer = BodyWriter::new(&mut body, self.version);
+        writer.i32(i32::try_from(query.len()).unwrap_or(i32::MAX));
+        writer.raw(query.as_bytes());
+        writer.u16(consistency_code(consistency));
+        writer.u8(PAGE_SIZE | if from.is_some() { PAGING_STATE } else { 0 });
+        writer.i32(rows);
+        if let Some(state) = from {
+            writer.bytes(Some(state));
+        }
+        let mut pauses = PAUSES.iter();
+        loop {
+            match self.exchange(request::QUERY, &body).await {
+                Ok((reply::RESULT, body)) => {
+                    return page_of(body).map_err(|error| String::from(RequestError::from(error)));
+                }
+                Ok((code, _)) => return Err(format!("a reply with the code {code} instead of a result")),
+                Err(RequestError::Refused { code, why }) if TRANSIENT_ERRORS.contains(&code) => {
+                    let Some(pause) = pauses.next() else { return Err(why) };
+                    tokio::time::sleep(*pause).await;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Sends a request. Returns the code and the body of the reply.
+    async fn exchange(&mut self, code: u8, body: &[u8]) -> Result<(u8, BodyReader), RequestError> {
+        let exchanged = tokio::time::timeout(REQUEST_TIMEOUT, self.send_and_read(code, body)).await;
+        let (code, mut body) = match exchanged {
+            Ok(Ok(reply)) => reply,
+            Ok(Err(error)) => return Err(RequestError::Lost(format!("connection lost: {error}"))),
+            Err(_) => return Err(RequestError::Lost(format!("no answer within {REQUEST_TIMEOUT:?}"))),
+        };
+        if code == reply::ERROR {
+            let code = body.i32()?;
+            return Err(RequestError::Refused { code, why: body.string()? });
+        }
+        Ok((code, body))
+    }
+
+    async fn send_and_read(&mut self, code: u8, body: &[u8]) -> std::io::Result<(u8, BodyReader)> {
+        let mut request = BytesMut::new();
+        request.put_u8(self.version.number());
+        // No flags, and always the same stream, which has one or two bytes.
+        request.put_bytes(0, self.version.header_bytes() - 6);
+        request.put_u8(code);
+        request.put_u32(u32::try_from(body.len()).unwrap_or(u32::MAX));
+        request.put_slice(body);
+        self.stream.write_all(&request).await?;
+        // A server that does not have the version answers in its own one.
+        let invalid = |why: &str| std::io::Error::new(std::io::ErrorKind::InvalidData, why);
+        let version = ProtocolVersion::of_number(self.stream.read_u8().await? & 0x7f);
+        let version = version.ok_or_else(|| invalid("it does not speak the native protocol"))?;
+        let flags = self.stream.read_u8().await?;
+        self.stream.read_exact(&mut [0; 2][..version.header_bytes() - 7]).await?;
+        let code = self.stream.read_u8().await?;
+        let length = self.stream.read_u32().await? as usize;
+        if length > NATIVE_FRAME_BYTES_MAX {
+            return Err(invalid("a frame of more than 256 MB"));
+        }
+        // Grows with what arrives, not with what the header says.
+        let mut body = Vec::new();
+        (&mut self.stream).take(length as u64).read_to_end(&mut body).await?;
+        let mut body = BodyReader::new(Bytes::from(body), version);
+        skip_notes(&mut body, flags).map_err(|error| invalid(&error.to_string()))?;
+        Ok((code, body))
+    }
+}
+
+/// Skips the warnings and the payload that a body begins with.
+fn skip_notes(body: &mut BodyReader, flags: u8) -> Result<(), BodyError> {
+    if flags & flag::WARNING != 0 {
+        body.strings()?;
+    }
+    if flags & flag::CUSTOM_PAYLOAD != 0 { body.skip_payload() } else { Ok(()) }
+}
+
+fn skip_strings(body: &mut BodyReader, count: usize) -> Result<(), BodyError> {
+    (0..count).try_for_each(|_| body.string().map(drop))
+}
+
+/// Reads the body of a result.
+fn page_of(mut body: BodyReader) -> Result<ResultPage, BodyError> {
+    let mut page = ResultPage { bytes: body.bytes_left(), ..ResultPage::default() };
+    if body.i32()? != ROWS {
+        return Ok(page);
+    }
+    let flags = body.i32()?;
+    let columns = body.i32()?;
+    if flags & MORE_PAGES != 0 {
+        page.next = body.bytes()?;
+    }
+    if flags & GLOBAL_TABLE != 0 {
+        skip_strings(&mut body, 2)?;
+    }
+    for _ in 0..columns {
+        if flags & GLOBAL_TABLE == 0 {
+            skip_strings(&mut body, 2)?;
+        }
+        let name = body.string()?;
+        page.columns.push(ResultColumn { name, type_number: skip_type(&mut body, 0)? });
+    }
+    // Rows without columns would have no bytes, however many there are.
+    let rows = if page.columns.is_empty() { 0 } else { body.i32()? };
+    for _ in 0..rows {
+        page.rows.push(page.columns.iter().map(|_| body.bytes()).collect::<Result<_, _>>()?);
+    }
+    Ok(page)
+}
+
+/// Reads a type, which the definition of the table has, too. Returns its number.
+fn skip_type(body: &mut BodyReader, depth: usize) -> Result<u16, BodyError> {
+    if depth > NESTING_MAX {
+        return Err(BodyError::Protocol(format!("a type with more than {NESTING_MAX} levels")));
+    }
+    let number = body.u16()?;
+    let held = match number {
+        0 => {
+            skip_strings(body, 1)?;
+            0
+        }
+        0x20 | 0x22 => 1,
+        0x21 => 2,
+        0x30 => {
+            skip_strings(body, 2)?;
+            for _ in 0..body.u16()? {
+                skip_strings(body, 1)?;
+                skip_type(body, depth + 1)?;
+            }
+            0
+        }
+        0x31 => body.u16()?,
+        _ => 0,
+    };
+    (0..held).try_for_each(|_| skip_type(body, depth + 1).map(drop))?;
+    Ok(number)
+}

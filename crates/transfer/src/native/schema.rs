@@ -1,0 +1,116 @@
+//! The schema of a server, from its own tables, as an import reads it from their SSTables.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::client::{NativeClient, ResultColumn};
+use crate::import::{FoundSchema, SystemRow};
+use base::compat::features::ConsistencyLevel;
+use base::marshal::{CollectionForm, Types, list_from_bytes, map_from_bytes};
+
+/// The tables with the schema of 3.0 and later, and of earlier releases, with the number of their key columns after the
+/// keyspace.
+const NEW: [(&str, usize); 11] = [
+    ("keyspaces", 0),
+    ("tables", 1),
+    ("columns", 2),
+    ("types", 1),
+    ("indexes", 2),
+    ("dropped_columns", 2),
+    ("triggers", 2),
+    ("functions", 2),
+    ("aggregates", 2),
+    ("views", 1),
+    ("column_masks", 2),
+];
+const OLD: [(&str, usize); 7] = [
+    ("schema_keyspaces", 0),
+    ("schema_columnfamilies", 1),
+    ("schema_columns", 2),
+    ("schema_usertypes", 1),
+    ("schema_triggers", 2),
+    ("schema_functions", 2),
+    ("schema_aggregates", 2),
+];
+
+/// Rows of a page.
+const ROWS: i32 = 1000;
+
+/// Reads the schema.
+pub(super) async fn read(client: &mut NativeClient, types: &Types) -> Result<FoundSchema, String> {
+    let mut rows = BTreeMap::new();
+    for (name, clustering) in NEW {
+        // Each release has only some of them.
+        if let Ok(found) = read_table(client, &format!("system_schema.{name}"), clustering).await {
+            rows.insert(name.to_owned(), found);
+        }
+    }
+    if rows.is_empty() {
+        for (name, clustering) in OLD {
+            if let Ok(found) = read_table(client, &format!("system.{name}"), clustering).await {
+                rows.insert(name.to_owned(), found);
+            }
+        }
+    }
+    if rows.is_empty() {
+        return Err(
+            "its schema cannot be read: may the user read the keyspace system_schema or system?".to_owned()
+        );
+    }
+    FoundSchema::of_rows(&rows, types).map_err(|error| error.to_string())
+}
+
+async fn read_table(
+    client: &mut NativeClient,
+    table: &str,
+    clustering: usize,
+) -> Result<Vec<SystemRow>, String> {
+    // Up to 2.2 collections have a cell for each element; since 3.0 they are frozen.
+    let form = table.starts_with("system.").then(|| client.collection_form());
+    let query = format!("SELECT * FROM {table}");
+    let mut found = Vec::new();
+    let mut next = None;
+    loop {
+        let page = client.page(&query, ConsistencyLevel::One, ROWS, next.as_ref()).await?;
+        for row in page.rows {
+            found.extend(row_of(&page.columns, row, clustering, form));
+        }
+        next = page.next;
+        if next.is_none() {
+            return Ok(found);
+        }
+    }
+}
+
+/// Returns a row; `None` if a column of its key is missing. With a form collections are split into their elements.
+fn row_of(
+    columns: &[ResultColumn],
+    fields: Vec<Option<Bytes>>,
+    clustering: usize,
+    form: Option<CollectionForm>,
+) -> Option<SystemRow> {
+    let mut fields = columns.iter().zip(fields);
+    let mut text = || Some(String::from_utf8_lossy(&fields.next()?.1?).into_owned());
+    let keyspace = text()?;
+    let clustering: Vec<String> = (0..clustering).map(|_| text()).collect::<Option<_>>()?;
+    let mut row = SystemRow::new(keyspace, clustering);
+    for (column, value) in fields {
+        let Some(value) = value else { continue };
+        match (column.type_number, form) {
+            (0x20 | 0x22, Some(form)) => {
+                let elements = list_from_bytes(&value, form).unwrap_or_default();
+                for (at, element) in (0_u32..).zip(elements) {
+                    row.set(&column.name, Bytes::copy_from_slice(&at.to_be_bytes()), element);
+                }
+            }
+            (0x21, Some(form)) => {
+                for (key, element) in map_from_bytes(&value, form).unwrap_or_default() {
+                    row.set(&column.name, key, element);
+                }
+            }
+            _ => row.set(&column.name, Bytes::new(), value),
+        }
+    }
+    Some(row)
+}

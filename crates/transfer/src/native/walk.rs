@@ -1,0 +1,260 @@
+//! Reads a table of a server row by row, and makes of each row the cells that the server has stored.
+//!
+//! The times of collections, user types and counters are not known: they get the newest time of the row's other columns.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio::sync::Mutex;
+
+use super::client::NativeClient;
+use crate::TransferError;
+use crate::rows::{BATCH_BYTES, RowBatch, RowSource};
+use base::compat::features::ConsistencyLevel;
+use base::compat::features::releases::NEWEST;
+use base::marshal::{CollectionForm, CqlType, Native, list_from_bytes, map_from_bytes, tuple_from_bytes};
+use base::model::{Cell, CellKind, Change};
+use base::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef, row_key};
+use base::util::Clock;
+use store::RowPiece;
+
+/// Rows of a page: at first, at least, and at most.
+const FIRST_ROWS: i32 = 64;
+const ROWS_MIN: i32 = 2;
+const ROWS_MAX: i32 = 10_000;
+
+/// A walk over a table, in the server's order.
+pub(crate) struct NativeWalk {
+    /// The address for errors.
+    name: String,
+    client: Arc<Mutex<NativeClient>>,
+    clock: Arc<Clock>,
+    cf: Arc<CfDef>,
+    def: Arc<TableDef>,
+    query: String,
+    rows: i32,
+    next: Option<Bytes>,
+    is_over: bool,
+    last_key: Option<Bytes>,
+}
+
+/// Returns whether a column's write time and time to live can be selected: the types whose values are a single cell.
+fn has_times(column: &TableColumn) -> bool {
+    !matches!(column.cql_type, CqlType::Native(Native::Counter) | CqlType::User { .. })
+        && !column.cql_type.is_multi_cell()
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Returns the query for all rows of a table: the columns of the key, and each other column with its times.
+fn query_of(cf: &CfDef, def: &TableDef) -> String {
+    let keys = def.partition_key.iter().chain(&def.clustering);
+    let mut selected: Vec<String> = keys.map(|column| quoted(&column.name)).collect();
+    for column in def.others.values() {
+        let name = quoted(&column.name);
+        if has_times(column) {
+            selected.push(format!("{name}, WRITETIME({name}), TTL({name})"));
+        } else {
+            selected.push(name);
+        }
+    }
+    format!("SELECT {} FROM {}.{}", selected.join(", "), quoted(&cf.keyspace), quoted(&cf.name))
+}
+
+impl NativeWalk {
+    pub(super) fn new(
+        name: String,
+        client: Arc<Mutex<NativeClient>>,
+        clock: Arc<Clock>,
+        cf: Arc<CfDef>,
+    ) -> NativeWalk {
+        let def = TableDef::of(&cf, NEWEST);
+        let query = query_of(&cf, &def);
+        let (rows, next) = (FIRST_ROWS, None);
+        NativeWalk { name, client, clock, cf, def, query, rows, next, is_over: false, last_key: None }
+    }
+
+    /// Returns the key and the changes of a row. Static columns are in the first row of each partition.
+    fn piece(&mut self, fields: Vec<Option<Bytes>>, form: CollectionForm) -> Option<RowPiece> {
+        let def = self.def.clone();
+        let mut fields = fields.into_iter();
+        let key: Vec<Bytes> = def.partition_key.iter().map_while(|_| fields.next()?).collect();
+        let key = row_key(&key);
+        let clustering: Vec<Option<Bytes>> = def.clustering.iter().map_while(|_| fields.next()).collect();
+        // A partition of static columns has a row without clustering columns. In compact tables the last ones may be missing.
+        let is_row = clustering.first().is_none_or(Option::is_some);
+        let clustering: Vec<Bytes> = clustering.into_iter().map_while(|value| value).collect();
+        let mut row = RowCells {
+            def: &def,
+            clustering,
+            form,
+            now_s: self.clock.now_s(),
+            cells: Vec::new(),
+            untimed: 0,
+        };
+        let mut of_static = Vec::new();
+        let is_first = self.last_key.as_ref() != Some(&key);
+        for column in def.others.values() {
+            let value = fields.next().flatten();
+            let times = has_times(column).then(|| CellTimes {
+                timestamp: fields
+                    .next()
+                    .flatten()
+                    .and_then(|bytes| Some(i64::from_be_bytes(bytes[..].try_into().ok()?))),
+                ttl_s: fields
+                    .next()
+                    .flatten()
+                    .and_then(|bytes| Some(i32::from_be_bytes(bytes[..].try_into().ok()?))),
+            });
+            let Some(value) = value else { continue };
+            match column.kind {
+                ColumnKind::Static if is_first => of_static.push((column, value, times)),
+                ColumnKind::Static => {}
+                _ => row.add(column, value, times),
+            }
+        }
+        if is_row && row.cells.is_empty() {
+            row.add_marker();
+        }
+        let regular = std::mem::take(&mut row.cells);
+        for (column, value, times) in of_static {
+            row.add(column, value, times);
+        }
+        row.cells.extend(regular);
+        row.set_unknown_times();
+        let changes: Vec<Change> =
+            row.cells.into_iter().map(|(cell, _)| Change::Cell { super_column: None, cell }).collect();
+        self.last_key = Some(key.clone());
+        (!changes.is_empty()).then_some(RowPiece { key, changes })
+    }
+}
+
+impl RowSource for NativeWalk {
+    type Error = TransferError;
+
+    async fn next(&mut self) -> Result<Option<RowBatch>, TransferError> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let mut client = self.client.lock().await;
+        let page = client.page(&self.query, ConsistencyLevel::Quorum, self.rows, self.next.as_ref()).await;
+        let form = client.collection_form();
+        drop(client);
+        let table = format!("{} {}.{}", self.name, self.cf.keyspace, self.cf.name);
+        let page = page.map_err(|why| TransferError::named(&table, why))?;
+        if page.bytes > 2 * BATCH_BYTES {
+            self.rows = (self.rows / 2).max(ROWS_MIN);
+        } else if page.bytes < BATCH_BYTES / 2 {
+            self.rows = (self.rows * 2).min(ROWS_MAX);
+        }
+        self.is_over = page.next.is_none();
+        self.next = page.next;
+        let mut rows: Vec<RowPiece> = Vec::new();
+        for fields in page.rows {
+            let Some(piece) = self.piece(fields, form) else { continue };
+            match rows.last_mut() {
+                Some(last) if last.key == piece.key => last.changes.extend(piece.changes),
+                _ => rows.push(piece),
+            }
+        }
+        Ok(Some(RowBatch { cf: self.cf.clone(), rows, place: None }))
+    }
+}
+
+/// The times of a cell, as far as the server has returned them.
+struct CellTimes {
+    timestamp: Option<i64>,
+    /// Seconds that are left.
+    ttl_s: Option<i32>,
+}
+
+/// The cells of a row, each with whether its time is known.
+struct RowCells<'a> {
+    def: &'a TableDef,
+    clustering: Vec<Bytes>,
+    form: CollectionForm,
+    now_s: i32,
+    cells: Vec<(Cell, bool)>,
+    /// The elements of lists, which have names in the order of time.
+    untimed: u64,
+}
+
+impl RowCells<'_> {
+    /// Adds the cells of a column.
+    fn add(&mut self, column: &TableColumn, value: Bytes, times: Option<CellTimes>) {
+        let empty = Bytes::new;
+        match &column.cql_type {
+            CqlType::List { is_frozen: false, .. } => {
+                for element in list_from_bytes(&value, self.form).unwrap_or_default() {
+                    let name = self.list_name();
+                    self.push(column, Some(&name), element, None);
+                }
+            }
+            CqlType::Set { is_frozen: false, .. } => {
+                let elements = list_from_bytes(&value, self.form).unwrap_or_default();
+                elements.iter().for_each(|element| self.push(column, Some(element), empty(), None));
+            }
+            CqlType::Map { is_frozen: false, .. } => {
+                let entries = map_from_bytes(&value, self.form).unwrap_or_default();
+                entries.into_iter().for_each(|(key, value)| self.push(column, Some(&key), value, None));
+            }
+            CqlType::User { is_frozen: false, .. } => {
+                let fields = tuple_from_bytes(&value).unwrap_or_default();
+                for (at, field) in (0_u16..).zip(fields) {
+                    field
+                        .into_iter()
+                        .for_each(|field| self.push(column, Some(&at.to_be_bytes()), field, None));
+                }
+            }
+            _ => self.push(column, None, value, times),
+        }
+    }
+
+    /// Returns the name of the next element of a list: a UUID of version 1. Its elements are in the order of their names.
+    fn list_name(&mut self) -> [u8; 16] {
+        self.untimed += 1;
+        uuid::Uuid::new_v1(uuid::Timestamp::from_gregorian_time(self.untimed, 0), &[1, 0, 0, 0, 0, 0])
+            .into_bytes()
+    }
+
+    fn push(&mut self, column: &TableColumn, element: Option<&[u8]>, value: Bytes, times: Option<CellTimes>) {
+        let name = match self.def.layout {
+            Layout::Sparse => {
+                let is_static = column.kind == ColumnKind::Static;
+                self.def.sparse_name(is_static, &self.clustering, &column.cell_name, element, 0)
+            }
+            Layout::Dense | Layout::CompositeDense => self.def.dense_name(&self.clustering),
+            Layout::StaticCompact | Layout::Super => column.cell_name.clone(),
+        };
+        let kind = match times.as_ref().and_then(|times| times.ttl_s) {
+            Some(ttl_s) => CellKind::Expiring { ttl_s, expires_at_s: self.now_s.saturating_add(ttl_s) },
+            None if column.cql_type.is_counter() => CellKind::Counter,
+            None => CellKind::Live,
+        };
+        let timestamp = times.and_then(|times| times.timestamp);
+        let cell = Cell { kind, ..Cell::live(name, value, timestamp.unwrap_or_default()) };
+        self.cells.push((cell, timestamp.is_some()));
+    }
+
+    /// Adds what a row without values is made of: the row's marker, or the cell of a compact table.
+    fn add_marker(&mut self) {
+        let name = match self.def.layout {
+            Layout::Sparse => self.def.sparse_name(false, &self.clustering, b"", None, 0),
+            Layout::Dense | Layout::CompositeDense => self.def.dense_name(&self.clustering),
+            Layout::StaticCompact | Layout::Super => return,
+        };
+        self.cells.push((Cell::live(name, Bytes::new(), 0), false));
+    }
+
+    fn set_unknown_times(&mut self) {
+        let known = self.cells.iter().filter(|(_, is_known)| *is_known).map(|(cell, _)| cell.timestamp);
+        let newest = known.max().unwrap_or_default();
+        for (cell, is_known) in &mut self.cells {
+            if !*is_known {
+                cell.timestamp = newest;
+            }
+        }
+    }
+}
