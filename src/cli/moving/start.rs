@@ -15,8 +15,8 @@ use base::util::limits::RECORDER_CONNECTIONS_MAX;
 use base::util::output::print_line;
 use net::{Admission, ConnectionLimits, Listener, Shutdown};
 use traffic::handover::{Handover, HandoverPort, HandoverSide};
-use traffic::queue::{Capture, SenderOptions, WriteQueue};
-use traffic::record::Upstream;
+use traffic::queue::{AgainReason, Capture, SenderOptions, WriteQueue};
+use traffic::record::{Upstream, now_us};
 use traffic::replay::CandidateServer;
 use transfer::copy::{Selection, create_missing};
 
@@ -54,6 +54,7 @@ async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
     let [from, to] = plan.addresses()?;
     let native = native_addresses(args, &plan)?;
     let handover = Arc::new(open(args)?);
+    let running = RunningMark::set(&args.directory, &handover)?;
     let mut stop = StopSignals::listen()?;
     let bind = |address: &str| Listener::bind(address).map_err(|error| error.to_string());
     let thrift_listener = bind(&args.listen)?;
@@ -93,7 +94,32 @@ async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
     tracing::info!("stopping");
     shutdown.end(SHUTDOWN_TIMEOUT).await;
     let flushed = [&handover.to_new, &handover.to_old].map(|queue| queue.flush());
-    flushed.into_iter().collect::<Result<(), _>>().map_err(|error| error.to_string())
+    flushed.into_iter().collect::<Result<(), _>>().map_err(|error| error.to_string())?;
+    running.remove()
+}
+
+/// A file that exists as long as the proxy runs. A proxy that is killed leaves it.
+struct RunningMark {
+    path: PathBuf,
+}
+
+impl RunningMark {
+    /// Creates the file. If it is there, the last writes before the kill may have reached the server that answers, without a
+    /// reply that would have put them into the queue: all tables must be compared.
+    fn set(directory: &Path, handover: &Handover) -> Result<RunningMark, String> {
+        let path = directory.join("running");
+        if path.exists() {
+            let listed = handover.queue().add_again("", AgainReason::Killed, "", now_us());
+            listed.map_err(|error| error.to_string())?;
+        }
+        std::fs::write(&path, "").map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        Ok(RunningMark { path })
+    }
+
+    fn remove(self) -> Result<(), String> {
+        std::fs::remove_file(&self.path)
+            .map_err(|error| format!("cannot remove {}: {error}", self.path.display()))
+    }
 }
 
 fn native_addresses(args: &StartArgs, plan: &MovePlan) -> Result<Option<[String; 2]>, String> {

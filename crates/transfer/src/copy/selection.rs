@@ -18,6 +18,8 @@ pub struct Selection {
     pub column_family: Option<String>,
     /// Skip tables created by CQL if the target cannot store them.
     pub skips_tables: bool,
+    /// Skip column families that the target lacks.
+    pub skips_missing: bool,
 }
 
 /// A column family on both endpoints.
@@ -190,6 +192,11 @@ fn families_for(
     let mut selected = selected_families(from, selection)?;
     if !to.can_dump() {
         skip_tables(&mut selected, to, selection)?;
+    }
+    if selection.skips_missing {
+        for SelectedFamilies { families, .. } in &mut selected {
+            families.retain(|cf| to.column_family(&cf.keyspace, &cf.name).is_some());
+        }
     }
     Ok(selected)
 }
