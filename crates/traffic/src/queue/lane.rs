@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use super::super::call::{Answer, NativeFrame, NativeReply, NativeRequest, QUERY, ReplyContent, method_of};
 use super::outcome::{WriteOutcome, outcome_of};
 use super::queued_write::QueuedWrite;
+use super::waited::{shortened, waited_s};
 use crate::replay::{CandidateServer, Wire};
 use crate::value::Fields;
 use crate::{Protocol, ThriftMessage, Value};
@@ -25,6 +26,9 @@ const STARTUP: u8 = 0x01;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Connections of Thrift that send concurrently: about as many as a client has, or the queue never becomes empty.
+const THRIFT_LANES: usize = 16;
+
 /// Room in the input buffer for a read, in bytes.
 const READ_BYTES: usize = 64 * 1024;
 
@@ -35,6 +39,8 @@ pub(super) struct LaneKey {
     /// The version of the native protocol.
     version: Option<u8>,
     keyspace: Option<String>,
+    /// Connections with another number are for the same writes.
+    number: usize,
 }
 
 impl LaneKey {
@@ -44,7 +50,14 @@ impl LaneKey {
             Protocol::Native => Some(NativeFrame::read(&write.message).ok()?.version.number()),
             Protocol::Thrift { .. } => None,
         };
-        Some(LaneKey { protocol: write.protocol, version, keyspace: write.keyspace.clone() })
+        Some(LaneKey { protocol: write.protocol, version, keyspace: write.keyspace.clone(), number: 0 })
+    }
+
+    /// Returns the key of one of several connections that send writes concurrently. Servers of Thrift answer the calls of a
+    /// connection one after another, servers of the native protocol do not.
+    pub(super) fn spread(self, write: usize) -> LaneKey {
+        let number = if self.version.is_none() { write % THRIFT_LANES } else { 0 };
+        LaneKey { number, ..self }
     }
 
     /// Returns whether the server can be reached by the protocol.
@@ -165,11 +178,13 @@ impl Lane {
         let mut methods = Vec::with_capacity(writes.len());
         for (at, write) in writes.iter().enumerate() {
             let stream = i16::try_from(at).unwrap_or_default();
+            let shortened = shortened(write, waited_s(write));
+            let message = shortened.as_ref().unwrap_or(&write.message);
             let made = match self.key.version {
-                Some(_) => native_message(&write.message, stream, consistency)
+                Some(_) => native_message(message, stream, consistency)
                     .map(|message| (String::new(), message))
                     .map_err(|why| NotSent::Outcome(WriteOutcome::Refused(why))),
-                None => self.thrift_message(write, consistency).await,
+                None => self.thrift_message(write, message, consistency).await,
             };
             match made {
                 Ok((method, message)) => {
@@ -205,14 +220,15 @@ impl Lane {
     async fn thrift_message(
         &mut self,
         write: &QueuedWrite,
+        sent: &Bytes,
         consistency: Option<ConsistencyLevel>,
     ) -> Result<(String, Bytes), NotSent> {
         let unreadable = |error: &dyn std::fmt::Display| WriteOutcome::Refused(error.to_string());
-        let read = ThriftMessage::read(&write.message);
+        let read = ThriftMessage::read(sent);
         let mut message = read.map_err(|error| NotSent::Outcome(unreadable(&error)))?;
         let method = message.method();
         if consistency.is_none() && write.statement.is_none() {
-            return Ok((method, write.message.clone()));
+            return Ok((method, sent.clone()));
         }
         if let Some(text) = &write.statement {
             let id = self.prepare(method.contains("cql3"), text).await?;

@@ -27,6 +27,7 @@ mod queued_write;
 mod rule;
 mod segment;
 mod sender;
+mod waited;
 mod write_queue;
 
 pub use again::{AgainReason, OTHER_TABLES, QueueTable};
