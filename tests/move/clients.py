@@ -8,6 +8,7 @@ import time
 import structs
 from faulty_socket import NotSent, Refused, Unanswered
 from model import Counter, Row
+from statements import TALLY, WIDE, NativeSql, Sql, ThriftSql, cells_of_wide, tables, tally_of, write_of
 from thrift_client import ThriftConnection, columns_of, cql_rows
 from wire import raw
 
@@ -23,7 +24,7 @@ ONE = structs.i32(1)
 TABLE = "Plain"
 
 
-def make_schema(port):
+def make_schema(port, has_static):
     """Makes the column families of the application at the old server."""
     connection = ThriftConnection(HOST, port, True)
     family, text = structs.column_family, structs.text
@@ -37,7 +38,8 @@ def make_schema(port):
     connection.call("system_add_keyspace", {"1": structs.keyspace(KEYSPACE, families, (1, 2))})
     connection.call("set_keyspace", {"1": text(KEYSPACE)})
     statement = f'CREATE TABLE "{TABLE}" (key text PRIMARY KEY, a text, b text, c text) WITH COMPACT STORAGE'
-    cql(connection, statement)
+    for each in [statement, *tables(has_static)]:
+        cql(connection, each)
     connection.close()
 
 
@@ -58,8 +60,12 @@ class Moments:
 class Application:
     """What all clients share: the address, the rows, and the flags of the script."""
 
-    def __init__(self, port, count, tally):
+    def __init__(self, port, native_port, count, rate, tally):
         self.port, self.tally = port, tally
+        # The port of the native protocol. Without one statements go over Thrift.
+        self.native_port = native_port
+        # The most calls of a client in a second.
+        self.rate = rate
         self.stops = threading.Event()
         # Nobody adds to counters while they are compared.
         self.counters_rest = threading.Event()
@@ -79,20 +85,25 @@ class ClientThread(threading.Thread):
         self.application, self.tally, self.number = application, application.tally, number
         self.random = random.Random(number)
         self.moments = Moments()
-        self.connection = None
+        self.connection = self.native = None
         # Whether there is no proxy.
         self.is_direct = False
         self.failed = None
         keys = [f"c{number}-{each}" for each in range(6)]
-        self.rows = [Row(family, key) for family in ("Standard", "Super", TABLE) for key in keys]
+        self.rows = [Row(family, key) for family in ("Standard", "Super", TABLE, WIDE) for key in keys]
+        for row in self.rows:
+            row.has_static = bool(application.native_port)
         self.counters = [Counter("Counts", key, (NAMES[0],)) for key in keys[:3]]
         self.counters += [Counter("SuperCounts", key, (SUPERS[0], NAMES[0])) for key in keys[:3]]
+        self.counters += [Counter(TALLY, key, (b"n",)) for key in keys[:3]]
         self.sequence = 0
 
     def run(self):
         try:
             while not self.application.stops.is_set():
+                began = time.time()
                 self.step()
+                time.sleep(max(0, 1 / self.application.rate - (time.time() - began)))
         except Exception as error:  # The script reports it.
             self.failed = error
             raise
@@ -130,20 +141,37 @@ class ClientThread(threading.Thread):
             time.sleep(RETRY_S)
 
     def drop(self):
-        if self.connection:
-            self.connection.close()
-        self.connection = None
+        for connection in filter(None, [self.connection, self.native]):
+            connection.close()
+        self.connection = self.native = None
+
+    def sql(self, connection):
+        """The connection for tables of CQL."""
+        if not self.application.native_port or self.is_direct:
+            return ThriftSql(connection)
+        if self.native is None:
+            self.native = NativeSql(HOST, self.application.native_port, KEYSPACE)
+        return self.native
 
     def value(self):
         self.sequence += 1
         return b"v%d.%d" % (self.number, self.sequence)
 
     def write(self, row):
+        if row.family == WIDE:
+            timestamp = self.moments.next()
+            row.is_stamped = self.is_direct or not self.application.native_port
+            sql, changes = write_of(row, self.random, timestamp, self.value())
+            self.moments.next()
+            return self.written(row, changes, lambda connection: self.sql(connection).run(sql, []))
         make = {"Standard": self.standard, "Super": self.super, TABLE: self.statement}[row.family]
         method, arguments, changes = make(row)
+        return self.written(row, changes, lambda connection: connection.call(method, arguments))
+
+    def written(self, row, changes, action):
         row.begin()
         began = time.time()
-        self.persist(lambda connection: connection.call(method, arguments))
+        self.persist(action)
         row.end(changes, began)
         with self.tally.lock:
             self.tally.writes += 1
@@ -218,15 +246,20 @@ class ClientThread(threading.Thread):
         parent = structs.column_parent(counter.family, *counter.name[:-1])
         column = structs.counter_column(counter.name[-1], amount)
         arguments = {"1": structs.text(counter.key), "2": parent, "3": column, "4": ONE}
+        sql = Sql(f'UPDATE "{TALLY}" SET n = n + {amount} WHERE k = ?').add("", counter.key)
         was_sent = False
 
         def action(connection):
             nonlocal was_sent
-            if not was_sent:
-                was_sent = True
+            if was_sent:
+                return False
+            of_table = self.sql(connection) if counter.family == TALLY else None
+            was_sent = True
+            if of_table:
+                of_table.run(sql, [])
+            else:
                 connection.call("add", arguments)
-                return True
-            return False
+            return True
 
         with self.application.adding:
             if self.persist(action):
@@ -243,14 +276,16 @@ class ClientThread(threading.Thread):
         if before is None:
             return
         began = time.time()
-        found = self.persist(lambda connection: cells_of(connection, row))
+        found = self.persist(lambda connection: cells_of(connection, row, self.sql))
         ended, after = time.time(), row.seen()
         if after and after[0] == before[0]:
             self.tally.check(row, found, began, ended, before[1])
 
 
-def cells_of(connection, row):
-    """The cells of a row, by the names of super column and column."""
+def cells_of(connection, row, sql):
+    """The cells of a row, by the names of super column and column. `sql` returns the connection for tables of CQL."""
+    if row.family == WIDE:
+        return cells_of_wide(sql(connection), row)
     if row.family == TABLE:
         rows = cql_rows(cql(connection, f"SELECT a, b, c FROM \"{TABLE}\" WHERE key = '{row.key}'"))
         return {(name,): value for each in rows for name, value in each.items() if value is not None}
@@ -259,6 +294,8 @@ def cells_of(connection, row):
 
 
 def total_of(connection, counter):
+    if counter.family == TALLY:
+        return tally_of(ThriftSql(connection), counter.key)
     path = structs.column_path(counter.family, *(counter.name if len(counter.name) > 1 else (None, counter.name[0])))
     arguments = {"1": structs.text(counter.key), "2": path, "3": ONE}
     try:
@@ -290,7 +327,7 @@ def check_server(port, application, tally, what):
     print(f"checking {what}", flush=True)
     for row in application.rows():
         began = time.time()
-        found = cells_of(connection, row)
+        found = cells_of(connection, row, ThriftSql)
         tally.check(row, found, began, time.time(), row.seen()[1])
     for counter in application.counters():
         difference = counter.difference(total_of(connection, counter))

@@ -27,6 +27,10 @@ class Row:
         # Values that were there once, by their name.
         self.gone = {}
         self.version, self.is_busy = 0, False
+        # Whether the table has a static column, which came with 2.0.
+        self.has_static = False
+        # Whether each write of CQL names its timestamp.
+        self.is_stamped = True
         self.lock = threading.Lock()
 
     def begin(self):

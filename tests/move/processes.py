@@ -74,9 +74,10 @@ def new_server(program, folder, ports):
     return process
 
 
-def proxy(program, folder, port):
-    command = [program, "move", "start", folder / "moving", "--listen", f"{HOST}:{port}", "--timeout-ms", "2000"]
-    return Process("proxy", command, folder, port)
+def proxy(program, folder, ports):
+    command = [program, "move", "start", folder / "moving", "--listen", f"{HOST}:{ports[0]}", "--timeout-ms", "2000"]
+    command += ["--listen-cql", f"{HOST}:{ports[1]}"]
+    return Process("proxy", command, folder, ports[0])
 
 
 class Step:

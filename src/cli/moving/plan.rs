@@ -195,8 +195,8 @@ fn print_plan(servers: &Servers) -> Result<(), String> {
         );
     }
     print_line!(
-        "\nNot moved: users, roles and permissions; tables that CQL created without COMPACT STORAGE (Thrift does not \
-         show them: import their files); conditional writes are repaired by `move verify`"
+        "\nNot moved: users, roles and permissions; tables of CQL with user types; materialized views, functions \
+         and triggers; conditional writes are repaired by `move verify`"
     );
     Ok(())
 }

@@ -81,6 +81,7 @@ async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
     };
     let [old, new] = sides(&from.address, &to.address)?;
     let port = HandoverPort::new(handover.gate.clone(), old, new);
+    let control = tokio::spawn(control::serve(args.directory.clone(), handover.clone()));
     print_line!("listening for Thrift clients on {}", thrift_listener.address);
     if let (Some(listener), Some([from, to])) = (native_listener, native) {
         let [old, new] = sides(&from, &to)?;
@@ -88,7 +89,6 @@ async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
         listener.start(port.with_sides(old, new), admission.clone());
     }
     thrift_listener.start(port, admission);
-    let control = tokio::spawn(control::serve(args.directory.clone(), handover.clone()));
     stop.wait().await;
     control.abort();
     tracing::info!("stopping");

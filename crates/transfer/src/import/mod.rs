@@ -77,6 +77,7 @@ pub use options::{CHECKPOINT_EVERY, ImportOptions};
 pub(crate) use read_thread::{BatchSender, ReadThread};
 pub(crate) use row_batcher::RowBatcher;
 pub use run::import;
+pub(crate) use schema::ServerTable;
 pub use schema::{Defined, FoundSchema, SchemaSource};
 pub use search::SCHEMA_KEYSPACES;
 pub use source_partitioner::{SourcePartitioner, source_partitioner, storage_conf_near};

@@ -1,19 +1,22 @@
 //! Finds the schema among the system tables of all releases.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use super::system_rows::SystemTables;
+use super::cql_table::{CqlTable, Definition};
+use super::system_rows::{SystemSource, SystemTables};
 use super::{FoundSchema, SchemaSource, new_tables, old_tables, versioned_table};
 use crate::import::{FamilyName, ImportError, Inventory, SstableFile};
 use base::marshal::Types;
-use base::schema::is_system_keyspace;
+use base::schema::{CfDef, KeyspaceDef, is_system_keyspace};
 use sstable::SstableError;
+use store::RowPiece;
 
 fn system_tables<'t>(
     found: &'t BTreeMap<FamilyName, Vec<SstableFile>>,
     keyspace: &'t str,
 ) -> SystemTables<'t> {
-    SystemTables { keyspace, found }
+    SystemTables { keyspace, found: SystemSource::Files(found) }
 }
 
 /// Returns the column families of users by the ids that 0.7 to 1.1 gave them. The commit logs of these releases name column
@@ -58,4 +61,44 @@ impl FoundSchema {
             };
         Ok(schema)
     }
+
+    /// Reads the schema from rows that a running server has returned.
+    ///
+    /// # Errors
+    ///
+    /// If they are damaged.
+    pub(crate) fn of_rows(
+        rows: &BTreeMap<FamilyName, Vec<RowPiece>>,
+        types: &Types,
+    ) -> Result<FoundSchema, SstableError> {
+        let tables = |keyspace| SystemTables { keyspace, found: SystemSource::Rows(rows) };
+        let mut schema = FoundSchema::default();
+        if !new_tables::read(&tables("system_schema"), types, &mut schema)? {
+            old_tables::read(&tables("system"), types, &mut schema)?;
+        }
+        Ok(schema)
+    }
+
+    /// Returns the definition of each table of CQL in a keyspace, with the statements that create it, or the reason why it
+    /// cannot be defined here.
+    pub(crate) fn tables_of(
+        &self,
+        keyspace: &KeyspaceDef,
+        types: &Types,
+    ) -> Vec<(FamilyName, Result<ServerTable, String>)> {
+        let tables = self.tables.iter().filter(|table| table.place().keyspace == keyspace.name);
+        let made = |table: &CqlTable| {
+            let Definition { cf, statement, .. } = table.definition(keyspace, types)?;
+            Ok(ServerTable { cf, statements: [vec![statement], table.indexes.clone()].concat() })
+        };
+        tables.map(|table| (table.place(), made(table))).collect()
+    }
+}
+
+/// A table of CQL of a running server.
+#[derive(Debug, Clone)]
+pub(crate) struct ServerTable {
+    pub cf: Arc<CfDef>,
+    /// CREATE TABLE, and CREATE INDEX for each index.
+    pub statements: Vec<String>,
 }

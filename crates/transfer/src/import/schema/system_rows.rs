@@ -1,4 +1,4 @@
-//! The rows of the tables in which a server kept its schema, read from their SSTables.
+//! The rows of the tables in which a server keeps its schema, read from their SSTables or from the running server.
 //!
 //! ```text
 //!   row key "Shop", cell  Carts : comparator            -> keyspace Shop, clustering [Carts], column comparator
@@ -13,7 +13,8 @@ use crate::import::{FamilyName, SstableFile};
 use base::marshal::components;
 use base::model::{Change, DeletionTime};
 use base::schema::Layout;
-use sstable::{Atom, SstableError, TableOptions, TableReader, Unit};
+use sstable::{SstableError, TableOptions, TableReader, Unit};
+use store::RowPiece;
 
 /// A row: the key columns after the keyspace, and the other columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -131,22 +132,52 @@ struct Merged {
     deletions: Vec<(CellKey, i64)>,
 }
 
-/// The SSTables of a server's own tables in one of its keyspaces.
+/// A server's own tables in one of its keyspaces.
 #[derive(Clone, Copy)]
 pub(super) struct SystemTables<'t> {
     pub keyspace: &'t str,
-    pub found: &'t BTreeMap<FamilyName, Vec<SstableFile>>,
+    pub found: SystemSource<'t>,
+}
+
+/// Where the rows of a server's own tables come from.
+#[derive(Clone, Copy)]
+pub(super) enum SystemSource<'t> {
+    /// Their SSTables.
+    Files(&'t BTreeMap<FamilyName, Vec<SstableFile>>),
+    /// A running server. Its rows have live cells only.
+    Rows(&'t BTreeMap<FamilyName, Vec<RowPiece>>),
 }
 
 impl SystemTables<'_> {
-    fn tables(&self, name: &str) -> &[SstableFile] {
-        let name = FamilyName { keyspace: self.keyspace.to_owned(), name: name.to_owned() };
-        self.found.get(&name).map_or(&[], Vec::as_slice)
+    /// Returns whether a table was found.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let name = self.name(name);
+        match self.found {
+            SystemSource::Files(files) => files.get(&name).is_some_and(|found| !found.is_empty()),
+            SystemSource::Rows(rows) => rows.contains_key(&name),
+        }
     }
 
-    /// Returns whether there are SSTables of a table.
-    pub(super) fn has(&self, name: &str) -> bool {
-        !self.tables(name).is_empty()
+    fn name(&self, name: &str) -> FamilyName {
+        FamilyName { keyspace: self.keyspace.to_owned(), name: name.to_owned() }
+    }
+
+    fn read(&self, name: &str, clustering: usize, is_compact: bool) -> Result<Vec<SystemRow>, SstableError> {
+        let name = self.name(name);
+        match self.found {
+            SystemSource::Files(files) => {
+                read(files.get(&name).map_or(&[], Vec::as_slice), clustering, is_compact)
+            }
+            SystemSource::Rows(rows) => {
+                let mut merged = Merged::default();
+                for RowPiece { key, changes } in rows.get(&name).into_iter().flatten() {
+                    for change in changes {
+                        merged.add(key, change.clone(), is_compact);
+                    }
+                }
+                Ok(merged.rows(clustering))
+            }
+        }
     }
 
     /// Reads all rows of a table of CQL. `clustering` is the number of its key columns after the keyspace.
@@ -155,7 +186,7 @@ impl SystemTables<'_> {
     ///
     /// At damage.
     pub(super) fn rows(&self, name: &str, clustering: usize) -> Result<Vec<SystemRow>, SstableError> {
-        read(self.tables(name), clustering, false)
+        self.read(name, clustering, false)
     }
 
     /// Reads all rows of a column family or compact table, whose cells have plain names.
@@ -164,7 +195,7 @@ impl SystemTables<'_> {
     ///
     /// At damage.
     pub(super) fn plain_rows(&self, name: &str) -> Result<Vec<SystemRow>, SstableError> {
-        read(self.tables(name), 0, true)
+        self.read(name, 0, true)
     }
 }
 
@@ -191,7 +222,11 @@ pub(crate) fn read(
                     merged.delete(CellKey { row: of.clone(), parts: Vec::new() }, deletion);
                     key = of;
                 }
-                Unit::Atom(atom) => merged.add(&key, atom, is_compact),
+                Unit::Atom(atom) => {
+                    if let Some(change) = atom.into_change() {
+                        merged.add(&key, change, is_compact);
+                    }
+                }
                 Unit::EndOfRow => {}
             }
         }
@@ -217,15 +252,15 @@ impl Merged {
         }
     }
 
-    fn add(&mut self, key: &Bytes, atom: Atom, is_compact: bool) {
+    fn add(&mut self, key: &Bytes, change: Change, is_compact: bool) {
         let parts = |name: &Bytes| match is_compact {
             true => vec![name.clone()],
             false => {
                 components(name).unwrap_or_default().into_iter().map(|part| name.slice_ref(part)).collect()
             }
         };
-        match atom.into_change() {
-            Some(Change::Cell { cell, .. }) => {
+        match change {
+            Change::Cell { cell, .. } => {
                 let value = cell.is_live().then(|| cell.value.clone());
                 let found = (cell.timestamp, value);
                 let place = CellKey { row: key.clone(), parts: parts(&cell.name) };
@@ -237,7 +272,7 @@ impl Merged {
                 }
             }
             // The ranges that CQL deletes have one beginning.
-            Some(Change::DeleteRange(range)) => {
+            Change::DeleteRange(range) => {
                 let (start, finish) = (parts(&range.start), parts(&range.finish));
                 if start == finish {
                     self.delete(CellKey { row: key.clone(), parts: start }, range.deletion);

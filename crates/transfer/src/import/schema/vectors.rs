@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::system_rows::SystemTables;
+use super::system_rows::{SystemSource, SystemTables};
 use super::table_statement::type_of;
 use crate::import::{FamilyName, SstableFile};
 use base::marshal::{PACKAGE, Types};
@@ -64,7 +64,7 @@ pub(in crate::import) fn vector_classes(
 ) -> Result<VectorClasses, SstableError> {
     let (keyspace, types) = (KeyspaceDef::new(""), Types::builtin());
     let scope = TypeScope::of_existing(&keyspace, &types);
-    let tables = SystemTables { keyspace: "system_schema", found: system };
+    let tables = SystemTables { keyspace: "system_schema", found: SystemSource::Files(system) };
     let mut found = VectorClasses::new();
     for row in tables.rows("columns", 2)? {
         let [table, column] = &row.clustering[..] else { continue };
