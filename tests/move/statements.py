@@ -93,18 +93,25 @@ def write_of(row, random, timestamp, value):
         clause, values = using(at, None)
         elements = [value.decode(), f"{value.decode()}.b"]
         shown = ", ".join(f"'{each}'" for each in elements)
-        sql = Sql(f'UPDATE "{WIDE}" {clause}SET s = {{{shown}}} WHERE k = ? AND c = ?').add("", *values, *of_row)
+        sql = set_of(row, clause, values, "s", f"{{{shown}}}", of_row)
         return sql, [((here, b"s"), None, None)] + [((here, b"s", each.encode()), each.encode(), None) for each in elements]
     ttl = random.choice([None, None, None, 4, 9])
     clause, values = using(at, ttl)
     if chosen < 0.45 and row.has_static:
         sql = Sql(f'UPDATE "{WIDE}" {clause}SET n = ? WHERE k = ?').add("", *values, value.decode(), row.key)
         return sql, [((b"n",), value, ttl)]
-    sql = Sql(f'UPDATE "{WIDE}" {clause}SET v = ? WHERE k = ? AND c = ?').add("", *values, value.decode(), *of_row)
-    return sql, [((here, b"v"), value, ttl)]
+    return set_of(row, clause, values, "v", f"'{value.decode()}'", of_row), [((here, b"v"), value, ttl)]
+
+
+def set_of(row, clause, values, name, value, of_row):
+    """Sets a column. In 1.2 an UPDATE creates the row, as an INSERT does, and thriftstore follows 2.1."""
+    if row.has_static:
+        return Sql(f'UPDATE "{WIDE}" {clause}SET {name} = {value} WHERE k = ? AND c = ?').add("", *values, *of_row)
+    return Sql(f'INSERT INTO "{WIDE}" (k, c, {name}) VALUES (?, ?, {value}) {clause}').add("", *of_row, *values)
 
 
 def cells_of_wide(connection, row):
+    # A row without values is there, too.
     columns = ["c", "v", "s"] + (["n"] if row.has_static else [])
     sql = Sql(f"SELECT {', '.join(columns)} FROM \"{WIDE}\" WHERE k = ?").add("", row.key)
     found = {}

@@ -9,8 +9,10 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::super::call::{Answer, NativeFrame, NativeReply, NativeRequest, QUERY, ReplyContent, method_of};
+use super::login::QueueLogin;
 use super::outcome::{WriteOutcome, outcome_of};
 use super::queued_write::QueuedWrite;
+use super::sender::SenderOptions;
 use super::waited::{shortened, waited_s};
 use crate::replay::{CandidateServer, Wire};
 use crate::value::Fields;
@@ -98,11 +100,8 @@ impl Lane {
     /// # Errors
     ///
     /// Why no write can be sent.
-    pub(super) async fn open(
-        key: LaneKey,
-        candidate: &CandidateServer,
-        time: Duration,
-    ) -> Result<Lane, String> {
+    pub(super) async fn open(key: LaneKey, options: &SenderOptions) -> Result<Lane, String> {
+        let (candidate, time) = (&options.server, options.timeout);
         let address = match key.protocol {
             Protocol::Thrift { .. } => &candidate.thrift,
             Protocol::Native => {
@@ -117,11 +116,11 @@ impl Lane {
         let wire = Wire::new(key.protocol);
         let (input, prepared) = (BytesMut::new(), HashMap::new());
         let mut lane = Lane { key, stream, wire, input, time, next: 0, prepared };
-        lane.begin().await?;
+        lane.begin(options.login.as_ref()).await?;
         Ok(lane)
     }
 
-    async fn begin(&mut self) -> Result<(), String> {
+    async fn begin(&mut self, login: Option<&QueueLogin>) -> Result<(), String> {
         let keyspace = self.key.keyspace.clone();
         if let Some(version) = self.key.version.and_then(ProtocolVersion::of_number) {
             let startup = b"\0\x01\0\x0bCQL_VERSION\0\x053.0.0";
@@ -129,22 +128,25 @@ impl Lane {
             match ready.content {
                 ReplyContent::Ready => {}
                 ReplyContent::Error { text, .. } => return Err(text),
-                _ => return Err("the server requires a login, which the queue does not have".to_owned()),
+                _ => self.log_in_native(version, login).await?,
             }
             if let Some(keyspace) = keyspace {
                 let text = format!("USE \"{}\"", keyspace.replace('"', "\"\""));
                 let used = self.native_call(version, QUERY, query_body(version, &text)).await?;
                 return refusal(outcome_of("USE", &Answer::Native(used)));
             }
-        } else if let Some(keyspace) = keyspace {
-            let fields = Fields::from([(1, Value::Binary(keyspace.into()))]);
-            let selected = self.thrift_call("set_keyspace", fields).await?;
-            return refusal(outcome_of("set_keyspace", &Answer::Thrift(selected)));
+            return Ok(());
         }
-        Ok(())
+        if let Some(login) = login {
+            self.log_in_thrift(login).await?;
+        }
+        let Some(keyspace) = keyspace else { return Ok(()) };
+        let fields = Fields::from([(1, Value::Binary(keyspace.into()))]);
+        let selected = self.thrift_call("set_keyspace", fields).await?;
+        refusal(outcome_of("set_keyspace", &Answer::Thrift(selected)))
     }
 
-    async fn native_call(
+    pub(super) async fn native_call(
         &mut self,
         version: ProtocolVersion,
         opcode: u8,
@@ -156,7 +158,11 @@ impl Lane {
         NativeReply::read(&reply).map_err(|error| error.to_string())
     }
 
-    async fn thrift_call(&mut self, method: &'static str, fields: Fields) -> Result<ThriftMessage, String> {
+    pub(super) async fn thrift_call(
+        &mut self,
+        method: &'static str,
+        fields: Fields,
+    ) -> Result<ThriftMessage, String> {
         let message = ThriftMessage { name: method.into(), kind: MessageKind::Call, seqid: 0, fields };
         let replies = self.exchange(&[message.write()]).await?;
         let reply = replies.into_iter().flatten().next().ok_or("the server has not answered")?;
@@ -295,7 +301,7 @@ impl Lane {
     }
 }
 
-fn refusal(outcome: WriteOutcome) -> Result<(), String> {
+pub(super) fn refusal(outcome: WriteOutcome) -> Result<(), String> {
     match outcome {
         WriteOutcome::Applied => Ok(()),
         WriteOutcome::Refused(why)

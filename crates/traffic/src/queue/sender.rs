@@ -9,6 +9,7 @@ use futures_util::future::join_all;
 use super::again::AgainReason;
 use super::failure::QueueError;
 use super::lane::{Lane, LaneKey};
+use super::login::QueueLogin;
 use super::outcome::WriteOutcome;
 use super::rule::ResendRule;
 use super::segment::StoredWrite;
@@ -33,6 +34,8 @@ pub struct SenderOptions {
     pub timeout: Duration,
     /// The consistency level of the writes; `None`: the one that the client has chosen.
     pub consistency: Option<ConsistencyLevel>,
+    /// The login at the server, if it requires one.
+    pub login: Option<QueueLogin>,
 }
 
 /// The only sender of a queue.
@@ -215,7 +218,7 @@ impl QueueSender {
             if self.lanes.len() >= LANES_MAX {
                 self.lanes.clear();
             }
-            let lane = Lane::open(key.clone(), &self.options.server, self.options.timeout).await?;
+            let lane = Lane::open(key.clone(), &self.options).await?;
             self.lanes.insert(key.clone(), lane);
         }
         Ok(())
@@ -239,7 +242,7 @@ async fn send_group(
 ) -> Result<SentGroup, String> {
     let mut lane = match lane {
         Some(lane) => lane,
-        None => Lane::open(key.clone(), &options.server, options.timeout).await?,
+        None => Lane::open(key.clone(), options).await?,
     };
     let sent: Vec<_> = members.iter().filter_map(|at| writes.get(*at)).map(|stored| &stored.write).collect();
     let outcomes = lane.send(&sent, options.consistency).await?;
