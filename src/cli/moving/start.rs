@@ -59,7 +59,6 @@ async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
     let [from, to] = plan.addresses()?;
     let native = native_addresses(args, &plan)?;
     let handover = Arc::new(open(args)?);
-    let running = RunningMark::set(&args.directory, &handover)?;
     let encryption = args.tls.open()?;
     let mut stop = StopSignals::listen()?;
     let bind = |address: &str| Listener::bind(address).map_err(|error| error.to_string());
@@ -87,6 +86,7 @@ async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
     };
     let [old, new] = sides(&from.address, &to.address)?;
     let port = HandoverPort::new(handover.gate.clone(), old, new);
+    let running = RunningMark::set(&args.directory, &handover)?;
     let control = tokio::spawn(control::serve(args.directory.clone(), handover.clone()));
     print_line!("listening for Thrift clients on {}", thrift_listener.address);
     if let (Some(listener), Some([from, to])) = (native_listener, native) {
