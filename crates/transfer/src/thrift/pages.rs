@@ -1,6 +1,7 @@
 //! Pages of a Thrift server of 0.6, or of 0.7 and later.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -15,6 +16,10 @@ use base::util::{Clock, Password, password_of};
 
 /// The number of QUORUM.
 pub(super) const CONSISTENCY: i32 = 2;
+
+/// The time within which a server may restart: reads are repeated, so a long copy or comparison does not end.
+const RESTART_TIME: Duration = Duration::from_secs(30);
+const RESTART_PAUSE: Duration = Duration::from_millis(250);
 
 /// Seconds by which the clock of a server or client may be ahead.
 const AHEAD_S: i64 = 60;
@@ -90,7 +95,17 @@ impl ThriftPages {
             arguments.insert(0, cf.keyspace.as_str().into());
         }
         arguments.push(ThriftValue::Int(CONSISTENCY));
-        self.call(Some(&cf.keyspace), name, Fields((1..).zip(arguments).collect())).await
+        let arguments = Fields((1..).zip(arguments).collect());
+        let end = Instant::now() + RESTART_TIME;
+        loop {
+            match self.exchange(Some(&cf.keyspace), name, arguments.clone()).await {
+                Err(error) if error.is_lost() && Instant::now() < end => {
+                    tokio::time::sleep(RESTART_PAUSE).await;
+                }
+                Err(error) => return Err(error.to_string()),
+                Ok(result) => return result.ok_or_else(|| format!("{name}: the reply has no result")),
+            }
+        }
     }
 
     async fn slice(
