@@ -8,7 +8,6 @@ use super::{Endpoint, Location, ThriftAddress};
 use crate::TransferError;
 use crate::thrift;
 use crate::thrift::{ThriftPages, ThriftServer};
-use base::compat::features::ConsistencyLevel;
 use base::marshal::Types;
 use base::partitioner;
 use base::partitioner::PartitionerRef;
@@ -20,9 +19,6 @@ use config::Config;
 use db::{Database, DatabaseParts};
 use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode, check_not_foreign, check_parents};
 use store::{Store, StoreError};
-
-/// The consistency level of all reads and writes.
-pub(super) const CONSISTENCY: ConsistencyLevel = ConsistencyLevel::Quorum;
 
 /// Cache of a data directory, in bytes.
 const CACHE_BYTES: u64 = 128 * 1024 * 1024;
