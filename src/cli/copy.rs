@@ -18,7 +18,7 @@ use base::util::Clock;
 use base::util::output::{print_line, report_line};
 use config::Config;
 use embedded::inspect;
-use transfer::copy::{CopyOptions, DEFAULT_PARALLEL, Selection, Task};
+use transfer::copy::{CopyOptions, DEFAULT_PARALLEL, RepairPause, Selection, Task};
 use transfer::endpoint::{DEFAULT_ROWS, Endpoint, Location, OpenOptions};
 use transfer::{Interruption, RateLimit, TransferError, copy, endpoint};
 
@@ -158,11 +158,12 @@ async fn copy_between(args: &CopyArgs, types: &Types, config: &Config, to_config
             keyspace: args.keyspace.clone(),
             column_family: args.column_family.clone(),
             skips_tables: args.skip_cql_tables,
+            skips_missing: false,
         },
         progress_file: args.progress_file.clone(),
         rows_at_a_time: args.rows_at_a_time.into(),
         parallel: args.parallel.into(),
-        repair_after: args.repair.then(|| Duration::from_secs(args.repair_after)),
+        repair_after: args.repair.then(|| RepairPause::of(Duration::from_secs(args.repair_after))),
         rate: RateLimit(args.rate),
         interruption,
     };

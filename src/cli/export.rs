@@ -84,6 +84,7 @@ impl ExportArgs {
                 keyspace: self.keyspace.clone(),
                 column_family: self.table.clone(),
                 skips_tables: false,
+                skips_missing: false,
             },
             columns: self.columns.clone(),
             limit: self.limit,

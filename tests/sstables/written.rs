@@ -26,7 +26,7 @@ fn export_all(merged: &Merged, directory: &Path, family: Option<&str>) -> Export
     let clock = Arc::new(Clock::manual(i64::from(merged.now_s) * 1000));
     let side = Arc::new(Endpoint::of_database("memory", merged.database.clone(), clock));
     let selection =
-        Selection { column_family: family.map(str::to_owned), skips_tables: true, keyspace: None };
+        Selection { column_family: family.map(str::to_owned), skips_tables: true, ..Selection::default() };
     let options = CopyOptions { selection, ..CopyOptions::default() };
     merged.runtime.block_on(export(&side, directory, &options)).unwrap()
 }

@@ -17,11 +17,13 @@ use crate::queue::{
 };
 use crate::support;
 use support::client::PATIENCE;
+use support::native::NativeClient;
+use support::native_body::{Asked, int};
 
 /// The proxy of a move. Dropping it kills the process.
 struct Proxy {
     child: Child,
-    _output: BufReader<ChildStdout>,
+    output: BufReader<ChildStdout>,
     address: SocketAddr,
 }
 
@@ -34,6 +36,10 @@ impl Drop for Proxy {
 
 impl Proxy {
     fn start(directory: &Path, listen: &str) -> Proxy {
+        Proxy::start_with(directory, listen, &[])
+    }
+
+    fn start_with(directory: &Path, listen: &str, more: &[&str]) -> Proxy {
         let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
         command.args([
             "move",
@@ -44,6 +50,7 @@ impl Proxy {
             "--timeout-ms",
             "2000",
         ]);
+        command.args(more);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
@@ -52,7 +59,14 @@ impl Proxy {
             .trim()
             .strip_prefix("listening for Thrift clients on ")
             .unwrap_or_else(|| panic!("{line:?}"));
-        Proxy { child, address: address.parse().unwrap(), _output: output }
+        Proxy { child, address: address.parse().unwrap(), output }
+    }
+
+    /// Returns the address of the native protocol, which the proxy prints next.
+    fn native_address(&mut self) -> SocketAddr {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        line.trim().strip_prefix("listening for CQL clients on ").unwrap().parse().unwrap()
     }
 }
 
@@ -141,7 +155,7 @@ fn an_application_moves_under_traffic_and_back() {
     drop(proxy);
     let proxy = Proxy::start(&directory, &listen.to_string());
     wait_for(&flags.done, 200);
-    let (succeeded, text) = try_step("verify", &directory, &[]);
+    let (succeeded, text) = try_step("backfill", &directory, &[]);
     assert!(!succeeded && text.contains("the new server answers already"), "{text}");
     let models = ended(writers, &flags);
     wait_until_sent(&directory);
@@ -164,7 +178,17 @@ fn an_application_moves_under_traffic_and_back() {
     // The way back, with a write that only the new server has answered.
     let mut client = connect(listen);
     client.call("insert", &insert_arguments("back", "c", "v", 7)).void();
-    step("back", &directory, &["--force"]);
+    let (succeeded, text) = try_step("back", &directory, &[]);
+    assert!(!succeeded && text.contains("the proxy was killed"), "{text}");
+    // A row that only the old server has, and one that only the new one has.
+    for (server, key) in [(primary.thrift_address(), "only-old"), (address, "only-new")] {
+        connect(server).call("insert", &insert_arguments(key, "c", "v", 7)).void();
+    }
+    step("verify", &directory, &["--repair-after", "1"]);
+    let mut old = connect(primary.thrift_address());
+    assert_eq!(get(&mut old, "only-old", "c"), None);
+    assert_eq!(get(&mut old, "only-new", "c").as_deref(), Some(&b"v"[..]));
+    step("back", &directory, &[]);
     assert_eq!(get(&mut connect(primary.thrift_address()), "back", "c").as_deref(), Some(&b"v"[..]));
     assert!(
         client.try_call("describe_cluster_name", &support::value::fields([])).is_err(),
@@ -180,4 +204,81 @@ fn an_application_moves_under_traffic_and_back() {
     assert!(step("finish", &directory, &[]).contains("finished"));
     drop(proxy);
     new.stop();
+}
+
+/// Returns the rows of a statement, sorted.
+fn rows(address: SocketAddr, text: &str) -> Vec<Vec<Option<Vec<u8>>>> {
+    let mut rows = NativeClient::ready(address, 4).rows(text).rows;
+    rows.sort();
+    rows
+}
+
+#[test]
+fn an_application_of_the_native_protocol_moves() {
+    let (old, new, directories) = (primary(), primary(), tempfile::tempdir().unwrap());
+    let directory = directories.path().join("moving");
+    old.cql(
+        "CREATE TABLE k.t (p int, c int, s text static, v text, m map<text, int>, PRIMARY KEY (p, c));
+         CREATE TABLE k.n (p int PRIMARY KEY, n counter);
+         CREATE INDEX t_v ON k.t (v);
+         INSERT INTO k.t (p, c, s, v, m) VALUES (1, 1, 'static', 'old', {'a': 1, 'b': 2}) USING TIMESTAMP 7;
+         INSERT INTO k.t (p, c, v) VALUES (1, 2, 'expires') USING TTL 1000;
+         INSERT INTO k.t (p, c, v) VALUES (1, 3, 'deleted');
+         UPDATE k.n SET n = n + 5 WHERE p = 1",
+    )
+    .unwrap();
+    let (from, to) = (format!("thrift:{}", old.thrift_address()), format!("thrift:{}", new.thrift_address()));
+    let [from_cql, to_cql] = [&old, &new].map(|server| server.native_address().to_string());
+    let plan = ["--from", &from, "--to", &to, "--from-cql", &from_cql, "--to-cql", &to_cql];
+    let text = step("plan", &directory, &plan);
+    assert!(text.contains("k.t: Standard") && text.contains("k.n: counters"), "{text}");
+    let mut proxy = Proxy::start_with(&directory, "127.0.0.1:0", &["--listen-cql", "127.0.0.1:0"]);
+    let listen = proxy.native_address();
+
+    let mut client = NativeClient::ready(listen, 4);
+    client.run("USE k");
+    client.run("DELETE FROM t WHERE p = 1 AND c = 3");
+    let insert = client.prepare("INSERT INTO t (p, c, v) VALUES (2, ?, 'prepared')");
+    for number in 0..5 {
+        client.execute(&insert, &Asked::values([int(number)])).void();
+    }
+    client.run("UPDATE n SET n = n + 1 WHERE p = 1");
+    client.run("INSERT INTO t (p, c, v) VALUES (3, 1, 'condition') IF NOT EXISTS");
+    wait_until_sent(&directory);
+    step("backfill", &directory, &[]);
+    let (succeeded, text) = try_step("cutover", &directory, &["--force"]);
+    assert!(succeeded, "{text}");
+    step("back", &directory, &["--force"]);
+    step("verify", &directory, &["--repair-after", "1"]);
+    step("cutover", &directory, &[]);
+
+    assert_eq!(client.next(), None, "the connection is closed");
+    let mut client = NativeClient::ready(listen, 4);
+    client.run("USE k");
+    let select = client.prepare("SELECT c FROM t WHERE p = 2");
+    let mut asked = Asked { page_size: Some(2), ..Asked::values([]) };
+    let mut found = Vec::new();
+    loop {
+        let page = client.execute(&select, &asked).rows();
+        found.extend(page.ints());
+        asked.paging_state = page.metadata.paging_state;
+        if asked.paging_state.is_none() {
+            break;
+        }
+    }
+    assert_eq!(found, [0, 1, 2, 3, 4]);
+    let text = "SELECT p, c, s, v, m, writetime(v), ttl(v) FROM k.t";
+    let there = rows(new.native_address(), text);
+    let values: Vec<_> = there.iter().filter_map(|row| row[3].clone()).collect();
+    assert_eq!(values.len(), 8, "{values:?}");
+    let without_ttl = |rows: Vec<Vec<Option<Vec<u8>>>>| -> Vec<_> {
+        rows.into_iter().map(|row| (row[..6].to_vec(), row[6].is_some())).collect()
+    };
+    assert_eq!(without_ttl(there), without_ttl(rows(old.native_address(), text)));
+    let total = "SELECT n FROM k.n WHERE p = 1";
+    assert_eq!(rows(listen, total), [vec![Some(6_i64.to_be_bytes().to_vec())]]);
+    assert_eq!(rows(new.native_address(), "SELECT c FROM k.t WHERE v = 'old'").len(), 1, "by the index");
+    client.run("INSERT INTO t (p, c, v) VALUES (4, 1, 'new')");
+    step("back", &directory, &[]);
+    assert_eq!(rows(listen, "SELECT v FROM k.t WHERE p = 4"), [vec![Some(b"new".to_vec())]]);
 }

@@ -12,7 +12,7 @@
 //! and [`Term`]s (values); names are looked up, and values get their types, in other crates.
 //!
 //! Recordings, logs and traces use [`contents`] and [`Secrets`] to hide data and passwords in any text. [`statements`]
-//! cuts a script into statements, and [`with_timestamp`] adds a timestamp to writes.
+//! cuts a script into statements, and [`with_timestamp`] adds a timestamp to writes and [`with_times_to_live`] changes their times to live.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(not(test), warn(unreachable_pub))]
@@ -63,6 +63,6 @@ pub use statement::{
 pub use table_name::TableName;
 pub use target::StatementTarget;
 pub use term::{ConstantKind, FunctionCall, Term};
-pub use timestamp::with_timestamp;
+pub use timestamp::{with_times_to_live, with_timestamp};
 pub use token::{Token, TokenKind};
 pub use type_name::TypeName;

@@ -42,6 +42,23 @@ pub fn with_timestamp(
     (copied > 0).then(|| out + text.get(copied..).unwrap_or_default())
 }
 
+/// Returns the text with other times to live, in seconds, in its writes; `None` if it has none. Those that are bound are not
+/// in the text.
+pub fn with_times_to_live(text: &str, other: impl Fn(i32) -> i32) -> Option<String> {
+    let words = Words::of(text);
+    let (mut out, mut copied) = (String::with_capacity(text.len()), 0);
+    for write in words.writes()? {
+        for pair in write.options().windows(2) {
+            let [option, value] = pair else { continue };
+            let Some(seconds) = value.raw.parse().ok().filter(|_| option.is("TTL")) else { continue };
+            out += text.get(copied..value.token.start)?;
+            out += &other(seconds).to_string();
+            copied = value.token.end;
+        }
+    }
+    (copied > 0).then(|| out + text.get(copied..).unwrap_or_default())
+}
+
 /// The tokens of a text without spaces and comments, with the number of open brackets around each.
 #[derive(Clone, Copy)]
 struct Word<'t> {
@@ -130,11 +147,15 @@ impl Write<'_, '_> {
         self.words.iter().position(|word| word.is(keyword))
     }
 
-    /// Returns whether USING sets a timestamp. Columns may have that name, too.
-    fn has_timestamp(&self) -> bool {
+    /// Returns the clause USING. Columns may have the names of its options, too.
+    fn options(&self) -> &[Word<'_>] {
         let clause = self.position("USING").and_then(|at| self.words.get(at..)).unwrap_or_default();
-        let ends = |word: &Word<'_>| word.is("SET") || word.is("WHERE");
-        clause.iter().take_while(|word| !ends(word)).any(|word| word.is("TIMESTAMP"))
+        let end = clause.iter().position(|word| word.is("SET") || word.is("WHERE")).unwrap_or(clause.len());
+        clause.get(..end).unwrap_or_default()
+    }
+
+    fn has_timestamp(&self) -> bool {
+        self.options().iter().any(|word| word.is("TIMESTAMP"))
     }
 
     /// Returns the table, and whether the statement shows that it has no counters.
@@ -247,6 +268,33 @@ mod tests {
         }
         let delete = with_timestamp("DELETE v FROM \"T\" WHERE k = 1", 7, |table, _| table.name == "T");
         assert_eq!(delete.as_deref(), Some("DELETE v FROM \"T\" USING TIMESTAMP 7 WHERE k = 1"));
+    }
+
+    #[test]
+    fn times_to_live_are_replaced_in_writes() {
+        for (text, expected) in [
+            (
+                "INSERT INTO t (k, ttl) VALUES (5, 5) USING TTL 5",
+                "INSERT INTO t (k, ttl) VALUES (5, 5) USING TTL 4",
+            ),
+            (
+                "UPDATE t USING TIMESTAMP 5 AND ttl 5 SET ttl = 5 WHERE k = 5",
+                "UPDATE t USING TIMESTAMP 5 AND ttl 4 SET ttl = 5 WHERE k = 5",
+            ),
+            (
+                "BEGIN BATCH UPDATE t USING TTL 5 SET v = 1 WHERE k = 1; UPDATE t USING TTL 9 SET v = 1 WHERE k = 2; APPLY BATCH",
+                "BEGIN BATCH UPDATE t USING TTL 4 SET v = 1 WHERE k = 1; UPDATE t USING TTL 8 SET v = 1 WHERE k = 2; APPLY BATCH",
+            ),
+        ] {
+            assert_eq!(with_times_to_live(text, |ttl| ttl - 1).as_deref(), Some(expected));
+        }
+        for text in [
+            "UPDATE t USING TTL ? SET ttl = 5 WHERE k = 5",
+            "UPDATE t SET ttl = 5 WHERE k = 1",
+            "SELECT ttl FROM t",
+        ] {
+            assert_eq!(with_times_to_live(text, |ttl| ttl - 1), None, "{text}");
+        }
     }
 
     #[test]

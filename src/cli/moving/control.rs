@@ -94,6 +94,16 @@ pub(super) struct MoveStatus {
     pub to_old: QueueStatus,
 }
 
+impl MoveStatus {
+    /// Returns the queue to the server that does not answer.
+    pub(super) fn queue(&self) -> &QueueStatus {
+        match self.answering {
+            Answering::Old => &self.to_new,
+            Answering::New => &self.to_old,
+        }
+    }
+}
+
 /// The steps that have succeeded, with their times.
 type Steps = std::collections::BTreeMap<String, i64>;
 
@@ -235,7 +245,7 @@ async fn carry_out(handover: &Handover, order: &OrderFile) -> Result<(), String>
         ProxyOrder::Cutover => handover.switch(Answering::New, options).await,
         ProxyOrder::Back => handover.switch(Answering::Old, options).await,
         ProxyOrder::ClearAgain(compared) => {
-            handover.to_new.clear_again(compared).map_err(|error| error.to_string())
+            handover.queue().clear_again(compared).map_err(|error| error.to_string())
         }
     }
 }

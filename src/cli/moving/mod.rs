@@ -4,7 +4,7 @@
 //!   plan       reads both servers, and writes DIRECTORY/plan.json
 //!   start      creates the schema at the new server, and runs the proxy: writes go to both servers
 //!   backfill   copies the rows that are older than the double writes
-//!   verify     compares both servers, and repairs the new one
+//!   verify     compares both servers, and repairs the one that does not answer
 //!   cutover    the new server answers; the old one gets the writes      back   the old one answers again
 //!   finish     records the end: the proxy does not start again
 //! ```
@@ -37,7 +37,7 @@ enum MoveStep {
     Start(Box<start::StartArgs>),
     /// Copy the rows of the old server that the new one does not have yet.
     Backfill(steps::StepArgs),
-    /// Compare both servers, look at differences again, and repair the new server.
+    /// Compare both servers, look at differences again, and repair the server that does not answer.
     Verify(steps::VerifyArgs),
     /// Print the state of the move.
     Status(DirectoryArg),

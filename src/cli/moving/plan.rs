@@ -29,7 +29,7 @@ pub(super) struct PlanArgs {
     /// The old server's address of the native protocol, if clients use it
     #[arg(long, value_name = "HOST:PORT")]
     from_cql: Option<String>,
-    /// The new server: `thrift:HOST:PORT`. It must be running, and must not require logins
+    /// The new server: `thrift:HOST:PORT`. It must be running
     #[arg(long, value_name = "WHERE")]
     to: Location,
     /// The new server's address of the native protocol, if clients use it
@@ -118,10 +118,6 @@ fn thrift(place: &Location) -> Result<&ThriftAddress, String> {
 
 pub(super) fn plan(args: &PlanArgs, types: &Types) -> Result<(), String> {
     let to = thrift(&args.to)?;
-    if to.login.is_some() {
-        return Err("the new server must not require logins during the move: passwords are not in the queue"
-            .to_owned());
-    }
     if thrift(&args.from)?.address == to.address {
         return Err(format!("{} is both the old and the new server", to.address));
     }
@@ -195,8 +191,8 @@ fn print_plan(servers: &Servers) -> Result<(), String> {
         );
     }
     print_line!(
-        "\nNot moved: users, roles and permissions; tables that CQL created without COMPACT STORAGE (Thrift does not \
-         show them: import their files); conditional writes are repaired by `move verify`"
+        "\nNot moved: users, roles and permissions; tables of CQL with user types; materialized views, functions \
+         and triggers; conditional writes are repaired by `move verify`"
     );
     Ok(())
 }

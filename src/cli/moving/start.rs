@@ -8,17 +8,20 @@ use clap::Args;
 
 use super::super::process::{self, StopSignals};
 use super::super::queue::{self, QueueLimitArgs};
+use super::super::tls::TlsArgs;
 use super::control;
 use super::plan::MovePlan;
 use base::marshal::Types;
 use base::util::limits::RECORDER_CONNECTIONS_MAX;
 use base::util::output::print_line;
+use base::util::password_of;
 use net::{Admission, ConnectionLimits, Listener, Shutdown};
 use traffic::handover::{Handover, HandoverPort, HandoverSide};
-use traffic::queue::{Capture, SenderOptions, WriteQueue};
-use traffic::record::Upstream;
+use traffic::queue::{AgainReason, Capture, QueueLogin, SenderOptions, WriteQueue};
+use traffic::record::{Upstream, now_us};
 use traffic::replay::CandidateServer;
 use transfer::copy::{Selection, create_missing};
+use transfer::endpoint::ThriftAddress;
 
 /// The time that connections may take to end at shutdown: they are closed, not finished.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
@@ -38,6 +41,8 @@ pub(super) struct StartArgs {
     timeout_ms: u64,
     #[command(flatten)]
     limits: QueueLimitArgs,
+    #[command(flatten)]
+    tls: TlsArgs,
 }
 
 pub(super) fn start(args: &StartArgs, types: &Types) -> Result<(), String> {
@@ -54,22 +59,23 @@ async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
     let [from, to] = plan.addresses()?;
     let native = native_addresses(args, &plan)?;
     let handover = Arc::new(open(args)?);
+    let encryption = args.tls.open()?;
     let mut stop = StopSignals::listen()?;
     let bind = |address: &str| Listener::bind(address).map_err(|error| error.to_string());
     let thrift_listener = bind(&args.listen)?;
     let native_listener = args.listen_cql.as_deref().map(bind).transpose()?;
     create_schema(&plan, types, &args.directory).await?;
-    let to_new = CandidateServer { thrift: to.address.clone(), native: plan.to_cql.clone() };
-    send(args, &handover.to_new, to_new);
-    let to_old = CandidateServer { thrift: from.address.clone(), native: plan.from_cql.clone() };
-    send(args, &handover.to_old, to_old);
+    send(args, &handover.to_new, &to, plan.to_cql.clone())?;
+    send(args, &handover.to_old, &from, plan.from_cql.clone())?;
     let shutdown = Shutdown::new();
     let limits = ConnectionLimits {
         connections_max: RECORDER_CONNECTIONS_MAX,
         unproven_max: RECORDER_CONNECTIONS_MAX,
         ..ConnectionLimits::default()
     };
-    let admission = Admission::limited(shutdown.signal().ok_or("the proxy is stopping")?, limits);
+    let admission = Admission::limited(shutdown.signal().ok_or("the proxy is stopping")?, limits)
+        .with_encryption(encryption.clone());
+    process::reload_at_hangup(encryption.as_ref())?;
     let captures = [Capture::new(handover.to_new.clone()), Capture::new(handover.to_old.clone())];
     let sides = |old: &str, new: &str| -> Result<[HandoverSide; 2], String> {
         let side = |address: &str, capture: &Capture| {
@@ -80,6 +86,8 @@ async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
     };
     let [old, new] = sides(&from.address, &to.address)?;
     let port = HandoverPort::new(handover.gate.clone(), old, new);
+    let running = RunningMark::set(&args.directory, &handover)?;
+    let control = tokio::spawn(control::serve(args.directory.clone(), handover.clone()));
     print_line!("listening for Thrift clients on {}", thrift_listener.address);
     if let (Some(listener), Some([from, to])) = (native_listener, native) {
         let [old, new] = sides(&from, &to)?;
@@ -87,13 +95,37 @@ async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
         listener.start(port.with_sides(old, new), admission.clone());
     }
     thrift_listener.start(port, admission);
-    let control = tokio::spawn(control::serve(args.directory.clone(), handover.clone()));
     stop.wait().await;
     control.abort();
     tracing::info!("stopping");
     shutdown.end(SHUTDOWN_TIMEOUT).await;
     let flushed = [&handover.to_new, &handover.to_old].map(|queue| queue.flush());
-    flushed.into_iter().collect::<Result<(), _>>().map_err(|error| error.to_string())
+    flushed.into_iter().collect::<Result<(), _>>().map_err(|error| error.to_string())?;
+    running.remove()
+}
+
+/// A file that exists as long as the proxy runs. A proxy that is killed leaves it.
+struct RunningMark {
+    path: PathBuf,
+}
+
+impl RunningMark {
+    /// Creates the file. If it is there, the last writes before the kill may have reached the server that answers, without a
+    /// reply that would have put them into the queue: all tables must be compared.
+    fn set(directory: &Path, handover: &Handover) -> Result<RunningMark, String> {
+        let path = directory.join("running");
+        if path.exists() {
+            let listed = handover.queue().add_again("", AgainReason::Killed, "", now_us());
+            listed.map_err(|error| error.to_string())?;
+        }
+        std::fs::write(&path, "").map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        Ok(RunningMark { path })
+    }
+
+    fn remove(self) -> Result<(), String> {
+        std::fs::remove_file(&self.path)
+            .map_err(|error| format!("cannot remove {}: {error}", self.path.display()))
+    }
 }
 
 fn native_addresses(args: &StartArgs, plan: &MovePlan) -> Result<Option<[String; 2]>, String> {
@@ -125,7 +157,22 @@ async fn create_schema(plan: &MovePlan, types: &Types, directory: &Path) -> Resu
     std::fs::write(&done, "").map_err(|error| format!("cannot write {}: {error}", done.display()))
 }
 
-fn send(args: &StartArgs, writes: &Arc<WriteQueue>, server: CandidateServer) {
+/// Starts to send a queue to a server.
+fn send(
+    args: &StartArgs,
+    writes: &Arc<WriteQueue>,
+    to: &ThriftAddress,
+    native: Option<String>,
+) -> Result<(), String> {
+    let server = CandidateServer { thrift: to.address.clone(), native };
+    let login = match &to.login {
+        Some((user, file)) => {
+            let password = password_of("the password", file)?;
+            Some(QueueLogin { user: user.clone(), password })
+        }
+        None => None,
+    };
     let (timeout, consistency) = (Duration::from_millis(args.timeout_ms), args.limits.consistency());
-    queue::send(writes.clone(), SenderOptions { server, timeout, consistency });
+    queue::send(writes.clone(), SenderOptions { server, timeout, consistency, login });
+    Ok(())
 }

@@ -16,7 +16,7 @@ use base::schema::CfDef;
 use base::util::output::print_line;
 use traffic::handover::Answering;
 use traffic::queue::OTHER_TABLES;
-use transfer::copy::{CopyOptions, DEFAULT_PARALLEL, Task, compare_schemas};
+use transfer::copy::{CopyOptions, DEFAULT_PARALLEL, RepairPause, Selection, Task, compare_schemas};
 use transfer::endpoint::DEFAULT_ROWS;
 use transfer::{RateLimit, copy};
 
@@ -39,7 +39,7 @@ pub(super) struct StepArgs {
 pub(super) struct VerifyArgs {
     #[command(flatten)]
     step: StepArgs,
-    /// The pause before differences are looked at again, in seconds
+    /// The pause before differences are looked at again, in seconds; longer if the queue has older writes
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(..=3600))]
     repair_after: u64,
 }
@@ -49,18 +49,28 @@ pub(super) fn backfill(args: &StepArgs, types: &Types) -> Result<(), String> {
     let progress_file = Some(args.directory.join("backfill.json"));
     let options = CopyOptions { task: Task::Copy, progress_file, ..CopyOptions::default() };
     let _lock = control::lock_steps(&args.directory)?;
+    if control::running(&args.directory)?.answering != Answering::Old {
+        return Err("the new server answers already: its rows are newer than those of the old one".to_owned());
+    }
     run(args, types, options)?;
     control::note(&args.directory, "backfilled")
 }
 
-/// Compares both servers, and repairs the new one.
+/// Compares both servers, and repairs the one that does not answer.
 pub(super) fn verify(args: &VerifyArgs, types: &Types) -> Result<(), String> {
-    let repair_after = Some(Duration::from_secs(args.repair_after));
-    let options = CopyOptions { task: Task::Verify, repair_after, ..CopyOptions::default() };
     let directory = &args.step.directory;
+    let proxy = directory.clone();
+    let pause = RepairPause {
+        time: Duration::from_secs(args.repair_after),
+        // A write that is in the queue would be added to a counter twice.
+        have_arrived: Arc::new(move |ago| {
+            control::running(&proxy).map(|status| status.queue().oldest_s < ago.as_secs().max(1))
+        }),
+    };
+    let options = CopyOptions { task: Task::Verify, repair_after: Some(pause), ..CopyOptions::default() };
     let _lock = control::lock_steps(directory)?;
     // A write that is listed later may be in a table that was compared before it.
-    let again = control::running(directory)?.to_new.again;
+    let again = control::running(directory)?.queue().again.clone();
     let families = run(&args.step, types, options)?;
     let compared = again.into_iter().filter(|table| is_compared(&table.table, &families)).collect();
     control::order(directory, ProxyOrder::ClearAgain(compared), false, Duration::from_secs(10))?;
@@ -78,15 +88,12 @@ fn is_compared(table: &str, families: &[Arc<CfDef>]) -> bool {
         })
 }
 
-/// Copies or compares. Returns the column families.
+/// Copies or compares, from the server that answers to the other one. Returns the column families.
 fn run(args: &StepArgs, types: &Types, options: CopyOptions) -> Result<Vec<Arc<CfDef>>, String> {
     let plan = MovePlan::read(&args.directory)?;
     let status = control::running(&args.directory)?;
-    if status.answering != Answering::Old {
-        return Err("the new server answers already: its rows are newer than those of the old one".to_owned());
-    }
-    if let Some(trouble) = status.to_new.trouble {
-        return Err(format!("the new server does not get the writes: {trouble}"));
+    if let Some(trouble) = &status.queue().trouble {
+        return Err(format!("the writes are not sent: {trouble}"));
     }
     data::run(async {
         let servers = plan.open(types).await?;
@@ -95,9 +102,17 @@ fn run(args: &StepArgs, types: &Types, options: CopyOptions) -> Result<Vec<Arc<C
             rows_at_a_time: args.rows_at_a_time.into(),
             parallel: args.parallel.into(),
             interruption: stop_at_signals()?,
+            // The old server may lack those that only the new one needs.
+            selection: Selection {
+                skips_missing: status.answering == Answering::New,
+                ..Selection::default()
+            },
             ..options
         };
-        let (from, to) = (servers.from, servers.to);
+        let (from, to) = match status.answering {
+            Answering::Old => (servers.from, servers.to),
+            Answering::New => (servers.to, servers.from),
+        };
         let ended = copy::run(from.clone(), to.clone(), servers.clock, &options).await;
         ended.map_err(|error| error.to_string())?;
         let compared = compare_schemas(&from, &to, &options.selection).map_err(|error| error.to_string())?;

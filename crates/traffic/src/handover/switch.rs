@@ -74,6 +74,14 @@ impl Handover {
         *self.answering.lock()
     }
 
+    /// Returns the queue to the server that does not answer.
+    pub fn queue(&self) -> &WriteQueue {
+        match self.answering() {
+            Answering::Old => &self.to_new,
+            Answering::New => &self.to_old,
+        }
+    }
+
     /// Lets the other server answer, once it has all writes. Clients wait meanwhile, at most for the patience.
     ///
     /// # Errors

@@ -33,6 +33,8 @@ pub enum AgainReason {
     NotSendable,
     /// The other server has refused a write.
     Refused,
+    /// The proxy was killed: the last writes may have reached one server only.
+    Killed,
 }
 
 impl AgainReason {
@@ -44,6 +46,7 @@ impl AgainReason {
             AgainReason::Conditional => "conditional writes are not sent",
             AgainReason::NotSendable => "messages that cannot be sent to the other server",
             AgainReason::Refused => "the other server refused the write",
+            AgainReason::Killed => "the proxy was killed, and the last writes may be on one server only",
         }
     }
 }

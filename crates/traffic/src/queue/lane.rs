@@ -9,8 +9,11 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::super::call::{Answer, NativeFrame, NativeReply, NativeRequest, QUERY, ReplyContent, method_of};
+use super::login::QueueLogin;
 use super::outcome::{WriteOutcome, outcome_of};
 use super::queued_write::QueuedWrite;
+use super::sender::SenderOptions;
+use super::waited::{shortened, waited_s};
 use crate::replay::{CandidateServer, Wire};
 use crate::value::Fields;
 use crate::{Protocol, ThriftMessage, Value};
@@ -25,6 +28,9 @@ const STARTUP: u8 = 0x01;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Connections of Thrift that send concurrently: about as many as a client has, or the queue never becomes empty.
+const THRIFT_LANES: usize = 16;
+
 /// Room in the input buffer for a read, in bytes.
 const READ_BYTES: usize = 64 * 1024;
 
@@ -35,6 +41,8 @@ pub(super) struct LaneKey {
     /// The version of the native protocol.
     version: Option<u8>,
     keyspace: Option<String>,
+    /// Connections with another number are for the same writes.
+    number: usize,
 }
 
 impl LaneKey {
@@ -44,7 +52,14 @@ impl LaneKey {
             Protocol::Native => Some(NativeFrame::read(&write.message).ok()?.version.number()),
             Protocol::Thrift { .. } => None,
         };
-        Some(LaneKey { protocol: write.protocol, version, keyspace: write.keyspace.clone() })
+        Some(LaneKey { protocol: write.protocol, version, keyspace: write.keyspace.clone(), number: 0 })
+    }
+
+    /// Returns the key of one of several connections that send writes concurrently. Servers of Thrift answer the calls of a
+    /// connection one after another, servers of the native protocol do not.
+    pub(super) fn spread(self, write: usize) -> LaneKey {
+        let number = if self.version.is_none() { write % THRIFT_LANES } else { 0 };
+        LaneKey { number, ..self }
     }
 
     /// Returns whether the server can be reached by the protocol.
@@ -85,11 +100,8 @@ impl Lane {
     /// # Errors
     ///
     /// Why no write can be sent.
-    pub(super) async fn open(
-        key: LaneKey,
-        candidate: &CandidateServer,
-        time: Duration,
-    ) -> Result<Lane, String> {
+    pub(super) async fn open(key: LaneKey, options: &SenderOptions) -> Result<Lane, String> {
+        let (candidate, time) = (&options.server, options.timeout);
         let address = match key.protocol {
             Protocol::Thrift { .. } => &candidate.thrift,
             Protocol::Native => {
@@ -104,11 +116,11 @@ impl Lane {
         let wire = Wire::new(key.protocol);
         let (input, prepared) = (BytesMut::new(), HashMap::new());
         let mut lane = Lane { key, stream, wire, input, time, next: 0, prepared };
-        lane.begin().await?;
+        lane.begin(options.login.as_ref()).await?;
         Ok(lane)
     }
 
-    async fn begin(&mut self) -> Result<(), String> {
+    async fn begin(&mut self, login: Option<&QueueLogin>) -> Result<(), String> {
         let keyspace = self.key.keyspace.clone();
         if let Some(version) = self.key.version.and_then(ProtocolVersion::of_number) {
             let startup = b"\0\x01\0\x0bCQL_VERSION\0\x053.0.0";
@@ -116,22 +128,25 @@ impl Lane {
             match ready.content {
                 ReplyContent::Ready => {}
                 ReplyContent::Error { text, .. } => return Err(text),
-                _ => return Err("the server requires a login, which the queue does not have".to_owned()),
+                _ => self.log_in_native(version, login).await?,
             }
             if let Some(keyspace) = keyspace {
                 let text = format!("USE \"{}\"", keyspace.replace('"', "\"\""));
                 let used = self.native_call(version, QUERY, query_body(version, &text)).await?;
                 return refusal(outcome_of("USE", &Answer::Native(used)));
             }
-        } else if let Some(keyspace) = keyspace {
-            let fields = Fields::from([(1, Value::Binary(keyspace.into()))]);
-            let selected = self.thrift_call("set_keyspace", fields).await?;
-            return refusal(outcome_of("set_keyspace", &Answer::Thrift(selected)));
+            return Ok(());
         }
-        Ok(())
+        if let Some(login) = login {
+            self.log_in_thrift(login).await?;
+        }
+        let Some(keyspace) = keyspace else { return Ok(()) };
+        let fields = Fields::from([(1, Value::Binary(keyspace.into()))]);
+        let selected = self.thrift_call("set_keyspace", fields).await?;
+        refusal(outcome_of("set_keyspace", &Answer::Thrift(selected)))
     }
 
-    async fn native_call(
+    pub(super) async fn native_call(
         &mut self,
         version: ProtocolVersion,
         opcode: u8,
@@ -143,7 +158,11 @@ impl Lane {
         NativeReply::read(&reply).map_err(|error| error.to_string())
     }
 
-    async fn thrift_call(&mut self, method: &'static str, fields: Fields) -> Result<ThriftMessage, String> {
+    pub(super) async fn thrift_call(
+        &mut self,
+        method: &'static str,
+        fields: Fields,
+    ) -> Result<ThriftMessage, String> {
         let message = ThriftMessage { name: method.into(), kind: MessageKind::Call, seqid: 0, fields };
         let replies = self.exchange(&[message.write()]).await?;
         let reply = replies.into_iter().flatten().next().ok_or("the server has not answered")?;
@@ -165,11 +184,13 @@ impl Lane {
         let mut methods = Vec::with_capacity(writes.len());
         for (at, write) in writes.iter().enumerate() {
             let stream = i16::try_from(at).unwrap_or_default();
+            let shortened = shortened(write, waited_s(write));
+            let message = shortened.as_ref().unwrap_or(&write.message);
             let made = match self.key.version {
-                Some(_) => native_message(&write.message, stream, consistency)
+                Some(_) => native_message(message, stream, consistency)
                     .map(|message| (String::new(), message))
                     .map_err(|why| NotSent::Outcome(WriteOutcome::Refused(why))),
-                None => self.thrift_message(write, consistency).await,
+                None => self.thrift_message(write, message, consistency).await,
             };
             match made {
                 Ok((method, message)) => {
@@ -205,14 +226,15 @@ impl Lane {
     async fn thrift_message(
         &mut self,
         write: &QueuedWrite,
+        sent: &Bytes,
         consistency: Option<ConsistencyLevel>,
     ) -> Result<(String, Bytes), NotSent> {
         let unreadable = |error: &dyn std::fmt::Display| WriteOutcome::Refused(error.to_string());
-        let read = ThriftMessage::read(&write.message);
+        let read = ThriftMessage::read(sent);
         let mut message = read.map_err(|error| NotSent::Outcome(unreadable(&error)))?;
         let method = message.method();
         if consistency.is_none() && write.statement.is_none() {
-            return Ok((method, write.message.clone()));
+            return Ok((method, sent.clone()));
         }
         if let Some(text) = &write.statement {
             let id = self.prepare(method.contains("cql3"), text).await?;
@@ -279,7 +301,7 @@ impl Lane {
     }
 }
 
-fn refusal(outcome: WriteOutcome) -> Result<(), String> {
+pub(super) fn refusal(outcome: WriteOutcome) -> Result<(), String> {
     match outcome {
         WriteOutcome::Applied => Ok(()),
         WriteOutcome::Refused(why)

@@ -4,9 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
+
 use super::again::AgainReason;
 use super::failure::QueueError;
 use super::lane::{Lane, LaneKey};
+use super::login::QueueLogin;
 use super::outcome::WriteOutcome;
 use super::rule::ResendRule;
 use super::segment::StoredWrite;
@@ -17,7 +20,7 @@ use base::compat::features::ConsistencyLevel;
 /// Writes that are sent before the answer to the first: streams of the native protocol end at 127 in its first versions.
 const WINDOW: usize = 100;
 /// Connections that are kept open. An application has few keyspaces.
-const LANES_MAX: usize = 64;
+const LANES_MAX: usize = 256;
 /// The first pause after a failure, and the longest. Each is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
@@ -31,6 +34,8 @@ pub struct SenderOptions {
     pub timeout: Duration,
     /// The consistency level of the writes; `None`: the one that the client has chosen.
     pub consistency: Option<ConsistencyLevel>,
+    /// The login at the server, if it requires one.
+    pub login: Option<QueueLogin>,
 }
 
 /// The only sender of a queue.
@@ -149,30 +154,35 @@ impl QueueSender {
                 outcomes[at] = Some(WriteOutcome::Refused(why.to_owned()));
                 continue;
             };
+            let key = key.spread(at);
             match groups.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, members)) => members.push(at),
                 None => groups.push((key, vec![at])),
             }
         }
+        if self.lanes.len() + groups.len() > LANES_MAX {
+            self.lanes.clear();
+        }
+        let options = &self.options;
+        let sent =
+            join_all(
+                groups.into_iter().map(|(key, members)| {
+                    let lane = self.lanes.remove(&key);
+                    async move {
+                        send_group(lane, key, writes, &members, options).await.map(|sent| (sent, members))
+                    }
+                }),
+            );
         let mut trouble = None;
-        for (key, members) in groups {
-            if let Err(why) = self.open(&key).await {
-                trouble = Some(why);
-                continue;
-            }
-            let Some(lane) = self.lanes.get_mut(&key) else { continue };
-            let sent: Vec<_> =
-                members.iter().filter_map(|at| writes.get(*at)).map(|stored| &stored.write).collect();
-            match lane.send(&sent, self.options.consistency).await {
-                Ok(found) => {
+        for sent in sent.await {
+            match sent {
+                Ok((SentGroup { key, lane, outcomes: found }, members)) => {
                     for (at, outcome) in members.into_iter().zip(found) {
                         outcomes[at] = Some(outcome);
                     }
+                    self.lanes.insert(key, lane);
                 }
-                Err(why) => {
-                    self.lanes.remove(&key);
-                    trouble = Some(why);
-                }
+                Err(why) => trouble = Some(why),
             }
         }
         let mut last = None;
@@ -208,11 +218,35 @@ impl QueueSender {
             if self.lanes.len() >= LANES_MAX {
                 self.lanes.clear();
             }
-            let lane = Lane::open(key.clone(), &self.options.server, self.options.timeout).await?;
+            let lane = Lane::open(key.clone(), &self.options).await?;
             self.lanes.insert(key.clone(), lane);
         }
         Ok(())
     }
+}
+
+/// Writes that were sent over one connection.
+struct SentGroup {
+    key: LaneKey,
+    lane: Lane,
+    outcomes: Vec<WriteOutcome>,
+}
+
+/// Sends some of these writes over a connection, which is opened if there is none. After an error it is closed.
+async fn send_group(
+    lane: Option<Lane>,
+    key: LaneKey,
+    writes: &[StoredWrite],
+    members: &[usize],
+    options: &SenderOptions,
+) -> Result<SentGroup, String> {
+    let mut lane = match lane {
+        Some(lane) => lane,
+        None => Lane::open(key.clone(), options).await?,
+    };
+    let sent: Vec<_> = members.iter().filter_map(|at| writes.get(*at)).map(|stored| &stored.write).collect();
+    let outcomes = lane.send(&sent, options.consistency).await?;
+    Ok(SentGroup { key, lane, outcomes })
 }
 
 /// The lane returns an outcome for each write.

@@ -31,4 +31,5 @@ pub use queue::{Chunk, ChunkKind, PendingChunks, Tap, TapQueue, now_us};
 pub use recorder::{Recorder, RecorderSummary};
 pub use relay::{Observers, relay};
 pub use stamp::Stamps;
+pub(crate) use stamp::with_texts;
 pub use upstream::{ServerStream, Upstream, UpstreamError};

@@ -275,7 +275,7 @@ impl StampedStatements {
 }
 
 /// Returns a frame with other texts of its statements, in their order.
-fn with_texts(message: &Bytes, frame: &NativeFrame, texts: &[String]) -> Option<Bytes> {
+pub(crate) fn with_texts(message: &Bytes, frame: &NativeFrame, texts: &[String]) -> Option<Bytes> {
     let (mut body, mut copied) = (BytesMut::new(), frame.version.header_bytes());
     let mut texts = texts.iter();
     NativeMessage::read(message)?.texts(|_, place| {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::collect::{Report, ReportSubject, RunKind};
 use super::compared::{CallDifference, CallInterface, CallOutcome, ComparedCall, DifferenceKind};
 use super::reproduction::{CqlValue, ReproducedCall, ReproducedRequest, Reproduction};
-use super::summary::Verdict;
+use super::summary::{MissingTable, MissingWrites, Verdict};
 use crate::limits::{
     REPORT_CAUSES_MAX, REPORT_CLIENTS_MAX, REPORT_FAMILIES_MAX, REPORT_METHODS_MAX, REPORT_NAME_CHARS_MAX,
 };
@@ -220,8 +220,19 @@ fn hostile() -> Report {
 
 #[test]
 fn hostile_texts_change_neither_page_nor_terminal() {
-    let summary = hostile().summary();
+    let table = MissingTable {
+        table: "<i>k</i>.t".to_owned(),
+        reason: "the other server refused the write".to_owned(),
+        error: "<script>alert(2)</script>".to_owned(),
+        writes: 3,
+    };
+    let missing =
+        MissingWrites { sent: 1, unsent: 2, trouble: Some("<b>full</b>".to_owned()), tables: vec![table] };
+    let summary = hostile().summary().with_missing(missing);
     let (html, text) = (summary.html(), summary.text());
+    for shown in ["&lt;i&gt;k&lt;/i&gt;.t", "&lt;script&gt;alert(2)", "&lt;b&gt;full", "Not sent: 2."] {
+        assert!(html.contains(shown), "{shown}");
+    }
     for (name, written) in [("html", &html), ("text", &text)] {
         let bad = written.chars().find(|letter| *letter != '\n' && base::util::is_invisible(*letter));
         assert_eq!(bad, None, "{name}");

@@ -97,7 +97,7 @@ impl FamilyCopy<'_> {
         };
         let walk = self.walk(&self.to, &pair.to, None);
         self.look_up(walk, back, pair, found, format!("{title}, rows of the target")).await?;
-        if let Some(pause) = self.options.repair_after {
+        if let Some(pause) = self.options.repair_after.clone() {
             let (from, to, clock) = (self.from.clone(), self.to.clone(), self.clock.clone());
             let again = std::mem::take(&mut found.again);
             let interruption = self.options.interruption.clone();

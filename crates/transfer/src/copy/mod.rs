@@ -13,6 +13,7 @@ mod run;
 mod selection;
 
 pub use export::{Exported, export};
+pub use repair::RepairPause;
 pub use run::{CopyOptions, Task, copy_families, run};
 pub use selection::{ComparedSchemas, Selection, compare_schemas, create_missing};
 pub(crate) use selection::{Pair, SelectedFamilies, prepare, selected_families};

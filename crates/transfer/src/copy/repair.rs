@@ -28,15 +28,41 @@ use store::RowPiece;
 /// Differences of a column family that are looked at again. If there are more, rows are missing: another copy is faster.
 pub(super) const AGAIN_MAX: usize = 100_000;
 
+/// The interval at which a pause looks whether writes have arrived.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
 /// Repairs the target of a copy.
 pub(super) struct Repair {
     pub from: Arc<Endpoint>,
     pub to: Arc<Endpoint>,
     pub clock: Arc<Clock>,
-    /// The time between two looks. Writes to both sides must have arrived within it.
-    pub pause: Duration,
+    /// The pause between two looks.
+    pub pause: RepairPause,
     /// Stops the repair between two differences.
     pub interruption: Interruption,
+}
+
+/// The pause between two looks at a difference: writes to one side must reach the other one within it.
+#[derive(Clone)]
+pub struct RepairPause {
+    /// The shortest pause.
+    pub time: Duration,
+    /// Returns whether the writes of this time ago have reached both sides; the pause ends when they have. An error ends the
+    /// repair.
+    pub have_arrived: Arc<dyn Fn(Duration) -> Result<bool, String> + Send + Sync>,
+}
+
+impl RepairPause {
+    /// Returns a pause of this length, within which all writes arrive.
+    pub fn of(time: Duration) -> RepairPause {
+        RepairPause { time, have_arrived: Arc::new(|_| Ok(true)) }
+    }
+}
+
+impl std::fmt::Debug for RepairPause {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.time.fmt(formatter)
+    }
 }
 
 /// A cell on both sides.
@@ -83,7 +109,7 @@ impl Repair {
         if found.is_empty() {
             return Ok(0);
         }
-        tokio::time::sleep(self.pause).await;
+        self.pause(pair).await?;
         let mut still = Vec::new();
         for difference in found {
             self.check_interruption(pair)?;
@@ -93,7 +119,7 @@ impl Repair {
             }
         }
         if pair.from.is_counter() && !still.is_empty() {
-            tokio::time::sleep(self.pause).await;
+            self.pause(pair).await?;
         }
         let mut repaired = 0;
         for (difference, both) in still {
@@ -105,6 +131,15 @@ impl Repair {
             }
         }
         Ok(repaired)
+    }
+
+    async fn pause(&self, pair: &Pair) -> Result<(), TransferError> {
+        tokio::time::sleep(self.pause.time).await;
+        while !(self.pause.have_arrived)(self.pause.time).map_err(TransferError::Interrupted)? {
+            self.check_interruption(pair)?;
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Ok(())
     }
 
     fn check_interruption(&self, pair: &Pair) -> Result<(), TransferError> {

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::DEFAULT_PARALLEL;
 use super::family_copy::{FamilyCopy, Found};
 use super::progress_file::ProgressFile;
+use super::repair::RepairPause;
 use super::selection::{self, Selection};
 use crate::endpoint::{DEFAULT_ROWS, Differences, Endpoint};
 use crate::rows::{Pump, RateLimit, Tally};
@@ -41,8 +41,8 @@ pub struct CopyOptions {
     pub rows_at_a_time: usize,
     /// Batches that are written or looked up concurrently.
     pub parallel: usize,
-    /// Repairs the differences of a comparison in the target, after a pause of this length; `None` only reports them.
-    pub repair_after: Option<Duration>,
+    /// Repairs the differences of a comparison in the target, after this pause; `None` only reports them.
+    pub repair_after: Option<RepairPause>,
     /// The bytes per second that are read from the source, by a copy and by each pass of a comparison.
     pub rate: RateLimit,
     /// Stops the run between two batches.

@@ -18,6 +18,8 @@ pub struct Selection {
     pub column_family: Option<String>,
     /// Skip tables created by CQL if the target cannot store them.
     pub skips_tables: bool,
+    /// Skip column families that the target lacks.
+    pub skips_missing: bool,
 }
 
 /// A column family on both endpoints.
@@ -157,7 +159,10 @@ pub(crate) async fn prepare(
         let failed =
             |why: &dyn std::fmt::Display| TransferError::Schema(format!("{} has no {names}: {why}", to.name));
         match &to.thrift {
-            Some(server) => server.define(keyspace, families).await.map_err(|error| failed(&error))?,
+            Some(server) => {
+                let defined = server.define(keyspace, families, from.thrift.as_deref()).await;
+                defined.map_err(|error| failed(&error))?;
+            }
             None => {
                 let defined = to.writable()?.restore().define(keyspace, families).await;
                 defined.map_err(|error| failed(&error))?;
@@ -189,7 +194,12 @@ fn families_for(
 ) -> Result<Vec<SelectedFamilies>, TransferError> {
     let mut selected = selected_families(from, selection)?;
     if !to.can_dump() {
-        skip_tables(&mut selected, to, selection)?;
+        skip_tables(&mut selected, from, to, selection)?;
+    }
+    if selection.skips_missing {
+        for SelectedFamilies { families, .. } in &mut selected {
+            families.retain(|cf| to.column_family(&cf.keyspace, &cf.name).is_some());
+        }
     }
     Ok(selected)
 }
@@ -209,10 +219,15 @@ fn pairs_of(selected: &[SelectedFamilies], to: &Endpoint) -> Result<Vec<Pair>, T
 /// Removes CQL tables from the selection: a cluster has its own tables, in which cells of this store have no place.
 fn skip_tables(
     selected: &mut [SelectedFamilies],
+    from: &Endpoint,
     to: &Endpoint,
     selection: &Selection,
 ) -> Result<(), TransferError> {
-    let is_table = |cf: &&Arc<CfDef>| cf.table.is_some();
+    // Both Thrift servers have the cells under the same names.
+    let is_copied = |cf: &CfDef| {
+        to.thrift.is_some() && from.thrift.as_ref().is_some_and(|of| of.statements_of(cf).is_some())
+    };
+    let is_table = |cf: &&Arc<CfDef>| cf.table.is_some() && !is_copied(cf);
     let tables: Vec<String> = selected
         .iter()
         .flat_map(|selected| &selected.families)

@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
-use super::open::CONSISTENCY;
 use super::pages::Pages;
 use super::store_pages::StorePages;
 use crate::TransferError;
 use crate::thrift::ThriftServer;
+use base::compat::features::ConsistencyLevel;
 use base::marshal::Types;
 use base::partitioner::PartitionerRef;
 use base::schema::{Catalog, CfDef, KeyspaceDef};
 use base::util::Clock;
 use db::{Database, DatabaseParts};
 use embedded::EmbeddedStore;
+
+/// The consistency level of all reads and writes.
+pub(super) const CONSISTENCY: ConsistencyLevel = ConsistencyLevel::Quorum;
 
 /// A store to copy from or to.
 pub struct Endpoint {

@@ -4,6 +4,7 @@
 //!   location      parses where a store is                 open          opens it as an Endpoint
 //!   store_walk    reads an endpoint in ring order: a dump of all that is stored if it supports dumps, else live cells,
 //!                 page by page (`pages`, `store_pages`, and the pages of a Thrift server)
+//!   server_tables reads the tables of CQL that a Thrift server does not describe
 //!   row_writer    writes rows into an endpoint: `row_sink` is its database or its Thrift server
 //!   cell_lookup   compares live cells by looking up each in another endpoint
 //!   dump_merge    compares two dumps, including tombstones
@@ -20,6 +21,7 @@ mod open;
 mod pages;
 mod row_sink;
 mod row_writer;
+mod server_tables;
 mod store_pages;
 mod store_walk;
 

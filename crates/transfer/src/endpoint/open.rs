@@ -3,24 +3,22 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::server_tables::{ServerTables, server_tables};
 use super::{Endpoint, Location, ThriftAddress};
 use crate::TransferError;
 use crate::thrift;
 use crate::thrift::{ThriftPages, ThriftServer};
-use base::compat::features::ConsistencyLevel;
 use base::marshal::Types;
 use base::partitioner;
 use base::partitioner::PartitionerRef;
 use base::schema::Catalog;
 use base::util::Clock;
+use base::util::output::report_line;
 use cluster::{ClusterLink, ClusterOptions};
 use config::Config;
 use db::{Database, DatabaseParts};
 use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode, check_not_foreign, check_parents};
 use store::{Store, StoreError};
-
-/// The consistency level of all reads and writes.
-pub(super) const CONSISTENCY: ConsistencyLevel = ConsistencyLevel::Quorum;
 
 /// Cache of a data directory, in bytes.
 const CACHE_BYTES: u64 = 128 * 1024 * 1024;
@@ -132,6 +130,15 @@ async fn open_thrift(
     let thrift = Some(Arc::new(server.map_err(failed)?));
     // With an unknown partitioner the progress bar shows no position.
     let partitioner = thrift::partitioner(&pages).await.map_err(failed)?;
-    let name = name.clone();
-    Ok(Endpoint { name, pages, database: None, thrift, partitioner })
+    let endpoint = Arc::new(Endpoint { name, pages, database: None, thrift: thrift.clone(), partitioner });
+    if let Some(server) = thrift.filter(|server| !server.pages.address.is_keyed) {
+        let ServerTables { tables, left_out } =
+            server_tables(&endpoint, &server.pages, &server.keyspaces(), options.types).await?;
+        server.add_tables(tables.into_iter().map(|table| (table.cf, table.statements)));
+        for (place, why) in left_out {
+            report_line!("{}: the table {place} of CQL is left out: {why}", endpoint.name);
+        }
+    }
+    let is_used = || TransferError::Schema("the server is still read".to_owned());
+    Arc::into_inner(endpoint).ok_or_else(is_used)
 }

@@ -31,7 +31,7 @@ pub trait Pages: Send + Sync {
     ) -> PageFuture<'_, Vec<Cell>>;
 
     /// Returns whether a page of columns may be short although more columns follow: 0.6 counts super columns without
-    /// live columns.
+    /// live columns, and 1.2 returns columns of counter tables that are not counters.
     fn may_stop_early(&self, cf: &CfDef) -> bool;
 
     /// Returns whether the exact time of expiry of cells is known, or only their time to live.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Endpoint;
-use super::open::CONSISTENCY;
+use super::endpoint::CONSISTENCY;
 use crate::TransferError;
 use crate::thrift::{ThriftCallError, ThriftServer};
 use base::model::Mutation;

@@ -20,12 +20,16 @@ pub(crate) enum ThriftCallError {
 }
 
 impl ThriftCallError {
+    /// Returns whether there was no answer: the server may be restarting.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self, ThriftCallError::Unreachable(_) | ThriftCallError::Lost(_))
+    }
+
     /// Returns whether the same call may succeed later.
     pub(crate) fn is_temporary(&self) -> bool {
         match self {
-            ThriftCallError::Unreachable(_) | ThriftCallError::Lost(_) => true,
             ThriftCallError::Refused { exception, .. } => exception == UNAVAILABLE || exception == TIMED_OUT,
-            ThriftCallError::Failed(_) => false,
+            other => other.is_lost(),
         }
     }
 }

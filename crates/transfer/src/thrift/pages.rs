@@ -1,6 +1,7 @@
 //! Pages of a Thrift server of 0.6, or of 0.7 and later.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -15,6 +16,10 @@ use base::util::{Clock, Password, password_of};
 
 /// The number of QUORUM.
 pub(super) const CONSISTENCY: i32 = 2;
+
+/// The time within which a server may restart: reads are repeated, so a long copy or comparison does not end.
+const RESTART_TIME: Duration = Duration::from_secs(30);
+const RESTART_PAUSE: Duration = Duration::from_millis(250);
 
 /// Seconds by which the clock of a server or client may be ahead.
 const AHEAD_S: i64 = 60;
@@ -90,7 +95,17 @@ impl ThriftPages {
             arguments.insert(0, cf.keyspace.as_str().into());
         }
         arguments.push(ThriftValue::Int(CONSISTENCY));
-        self.call(Some(&cf.keyspace), name, Fields((1..).zip(arguments).collect())).await
+        let arguments = Fields((1..).zip(arguments).collect());
+        let end = Instant::now() + RESTART_TIME;
+        loop {
+            match self.exchange(Some(&cf.keyspace), name, arguments.clone()).await {
+                Err(error) if error.is_lost() && Instant::now() < end => {
+                    tokio::time::sleep(RESTART_PAUSE).await;
+                }
+                Err(error) => return Err(error.to_string()),
+                Ok(result) => return result.ok_or_else(|| format!("{name}: the reply has no result")),
+            }
+        }
     }
 
     async fn slice(
@@ -102,15 +117,17 @@ impl ThriftPages {
     ) -> Result<RowColumns, String> {
         let arguments = vec![key.into(), parent_of(cf, super_column), predicate_of(predicate)];
         let columns = self.read(cf, "get_slice", arguments).await?.into_structs()?;
-        self.columns_of(cf.is_super() && super_column.is_none(), columns)
+        self.columns_of(cf, cf.is_super() && super_column.is_none(), columns)
     }
 
     /// Returns the columns in a list of ColumnOrSuperColumn.
-    fn columns_of(&self, is_super: bool, list: Vec<Fields>) -> Result<RowColumns, String> {
+    fn columns_of(&self, cf: &CfDef, is_super: bool, list: Vec<Fields>) -> Result<RowColumns, String> {
         let (plain, counter) = if is_super { (2, 4) } else { (1, 3) };
         let (mut cells, mut supers) = (Vec::new(), Vec::new());
         for mut either in list {
             let (column, is_counter) = match (either.take(plain), either.take(counter)) {
+                // 1.2 marks the rows of tables of counters with a column, which has no meaning.
+                (Some(_), _) if cf.is_counter() => continue,
                 (Some(column), _) => (column.into_fields()?, false),
                 (None, Some(column)) => (column.into_fields()?, true),
                 (None, None) => continue,
@@ -211,7 +228,7 @@ impl Pages for ThriftPages {
                 self.read(&cf, "get_range_slices", vec![parent_of(&cf, None), predicate, range]).await?;
             let row = |mut row: Fields| {
                 let key = row.bytes(1).ok_or("the reply has a row without a key")?;
-                Ok(Row { key, columns: self.columns_of(cf.is_super(), row.structs(2)?)? })
+                Ok(Row { key, columns: self.columns_of(&cf, cf.is_super(), row.structs(2)?)? })
             };
             rows.into_structs()?.into_iter().map(row).collect()
         })
@@ -239,7 +256,8 @@ impl Pages for ThriftPages {
     }
 
     fn may_stop_early(&self, cf: &CfDef) -> bool {
-        self.address.is_keyed && cf.is_super()
+        // Of tables of counters some columns are left out.
+        self.address.is_keyed && cf.is_super() || cf.is_counter() && cf.table.is_some()
     }
 
     fn has_expiry_time(&self) -> bool {

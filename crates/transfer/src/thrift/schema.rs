@@ -107,6 +107,16 @@ fn keyspace_of(mut keyspace: Fields) -> Result<KsRequest, String> {
 
 /// Returns a CfDef.
 fn family_of(mut family: Fields) -> Result<CfRequest, String> {
+    let default = family.text(15);
+    let mut columns =
+        family.structs(13)?.into_iter().map(column_of).collect::<Result<Vec<ColumnRequest>, String>>()?;
+    if columns.iter().any(|column| column.name.is_empty()) {
+        // 3.x describes how it stores a super column family: a map without a name, and the value of its entries.
+        let is_value = |column: &ColumnRequest| {
+            column.name == "value" && Some(&column.validation_class) == default.as_ref()
+        };
+        columns.retain(|column| !column.name.is_empty() && !is_value(column));
+    }
     Ok(CfRequest {
         keyspace: required(&mut family, 1, "a keyspace")?,
         name: required(&mut family, 2, "a name")?,
@@ -114,9 +124,9 @@ fn family_of(mut family: Fields) -> Result<CfRequest, String> {
         comparator_type: family.text(5),
         subcomparator_type: family.text(6),
         comment: family.text(8),
-        columns: family.structs(13)?.into_iter().map(column_of).collect::<Result<_, _>>()?,
+        columns,
         gc_grace_seconds: family.int(14),
-        default_validation_class: family.text(15),
+        default_validation_class: default,
         id: family.int(16),
         key_validation_class: family.text(26),
         key_alias: family.bytes(28),

@@ -8,7 +8,8 @@ mod plot;
 use askama::Template;
 
 use super::code::capital;
-use super::summary::{ExampleSummary, NamedCalls, ReproductionSummary, Summary, Verdict};
+use super::names::shown_table;
+use super::summary::{ExampleSummary, MissingTable, NamedCalls, ReproductionSummary, Summary, Verdict};
 use super::visible::{Escaped, EscapedLines, Percent, Thousands};
 use base::marshal::timestamp_text;
 
@@ -138,6 +139,10 @@ impl ReportPage<'_> {
 
     fn thousands(&self, count: &u64) -> Thousands {
         Thousands(*count)
+    }
+
+    fn table_name<'r>(&self, row: &'r MissingTable) -> &'r str {
+        shown_table(&row.table)
     }
 
     fn reads(&self, row: &NamedCalls) -> Thousands {

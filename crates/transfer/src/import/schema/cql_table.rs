@@ -45,8 +45,15 @@ pub(super) struct CqlTable {
     pub indexes: Vec<String>,
 }
 
-/// The definition of a table, and a sentence for each setting that it does not have.
-pub(super) type Definition = (Arc<CfDef>, Vec<String>);
+/// The definition of a table.
+#[derive(Debug)]
+pub(super) struct Definition {
+    pub cf: Arc<CfDef>,
+    /// A sentence for each setting that it does not have.
+    pub refused: Vec<String>,
+    /// CREATE TABLE with the settings that it has.
+    pub statement: String,
+}
 
 impl CqlTable {
     /// Returns its name with its keyspace.
@@ -77,7 +84,7 @@ impl CqlTable {
         let parsed = parse(&text).map_err(|error| format!("{text}: {error}"))?;
         let Statement::CreateTable(create) = parsed.statement else { return Err(text) };
         let made = column_family(&create, &scope).map_err(|error| format!("{text}: {error}"))?;
-        let (mut cf, refused) = self.with_settings(made, create, &scope);
+        let (mut cf, settings) = self.with_settings(made, create, &scope);
         if let (Some(table), false) = (&mut cf.table, dropped.is_empty()) {
             let table = Arc::make_mut(table);
             for (drop, cql_type) in dropped {
@@ -91,7 +98,10 @@ impl CqlTable {
             }
         }
         cf.comment = self.comment.clone();
-        Ok((Arc::new(cf), refused))
+        let properties =
+            settings.accepted.iter().map(|(name, value)| format!(" AND {name} = {}", shown(value)));
+        let statement = format!("{}{}", self.statement, properties.collect::<String>());
+        Ok(Definition { cf: Arc::new(cf), refused: settings.refused, statement })
     }
 
     /// Returns the definition with the settings that CREATE TABLE accepts.
@@ -100,28 +110,39 @@ impl CqlTable {
         made: CfDef,
         mut create: CreateTable,
         scope: &TypeScope<'_>,
-    ) -> (CfDef, Vec<String>) {
-        let (mut cf, mut refused) = (made, Vec::new());
+    ) -> (CfDef, TriedSettings) {
+        let (mut cf, mut tried) = (made, TriedSettings::default());
         for (name, value) in properties(&self.settings) {
             let before = create.properties.clone();
             create.properties.0.push((name.clone(), value.clone()));
             match column_family(&create, scope) {
-                Ok(made) => cf = made,
+                Ok(made) => {
+                    cf = made;
+                    tried.accepted.push((name, value));
+                }
                 Err(error) => {
                     create.properties = before;
                     let (table, value) = (self.statement.table(), shown(&value));
-                    refused.push(format!("{table}: the property {name} = {value}: {error}"));
+                    tried.refused.push(format!("{table}: the property {name} = {value}: {error}"));
                 }
             }
         }
-        (cf, refused)
+        (cf, tried)
     }
+}
+
+/// The settings of a table, as CREATE TABLE takes them.
+#[derive(Default)]
+struct TriedSettings {
+    accepted: Vec<(String, PropertyValue)>,
+    /// A sentence for each of the others.
+    refused: Vec<String>,
 }
 
 /// Returns the value of a property as CQL writes it.
 fn shown(value: &PropertyValue) -> String {
     match value {
-        PropertyValue::Text(text) => format!("'{text}'"),
+        PropertyValue::Text(text) => format!("'{}'", text.replace('\'', "''")),
         PropertyValue::Map(map) => {
             let pairs: Vec<String> = map.iter().map(|(name, value)| format!("'{name}': '{value}'")).collect();
             format!("{{{}}}", pairs.join(", "))
@@ -164,7 +185,7 @@ mod tests {
 
     #[test]
     fn dropped_columns_are_recorded_and_not_there() {
-        let (cf, refused) = definition(&table());
+        let Definition { cf, refused, .. } = definition(&table());
         let def = cf.table.as_ref().unwrap();
         assert_eq!(def.others.keys().collect::<Vec<_>>(), ["owner"]);
         let dropped: Vec<(&[u8], i64, String)> = def
@@ -191,7 +212,8 @@ mod tests {
         table.comment = Some("carts".to_owned());
         table.settings.insert("default_time_to_live".to_owned(), Setting::Int(60));
         table.settings.insert("compaction_strategy".to_owned(), Setting::Text("com.example.Mine".to_owned()));
-        let (cf, refused) = definition(&table);
+        let Definition { cf, refused, statement } = definition(&table);
+        assert!(statement.ends_with(" AND default_time_to_live = '60'"), "{statement}");
         assert_eq!((cf.comment.as_deref(), cf.default_ttl_s()), (Some("carts"), Some(60)));
         assert_eq!(
             refused,

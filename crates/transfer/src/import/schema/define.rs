@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::FoundSchema;
-use super::cql_table::CqlTable;
+use super::cql_table::{CqlTable, Definition};
 use super::found_schema::with_one_replica;
 use crate::import::FamilyName;
 use base::marshal::Types;
@@ -142,14 +142,14 @@ async fn define_table(database: &Arc<Database>, table: &CqlTable, defined: &mut 
     let Some(keyspace) = catalog.keyspace(&place.keyspace) else {
         return defined.failed.push(format!("{place}: there is no keyspace {}", place.keyspace));
     };
-    let (cf, left_out) = match table.definition(keyspace, database.types()) {
+    let Definition { cf, refused, .. } = match table.definition(keyspace, database.types()) {
         Ok(made) => made,
         Err(why) => return defined.failed.push(format!("{place}: {why}")),
     };
     if let Err(error) = database.restore().define(keyspace, &[cf]).await {
         return defined.failed.push(format!("{place}: {error}"));
     }
-    defined.left_out.extend(left_out);
+    defined.left_out.extend(refused);
     for index in &table.indexes {
         defined.failed.extend(run(database, index).await.err());
     }

@@ -1,13 +1,16 @@
 //! Finds the schema among the system tables of all releases.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
+use super::cql_table::{CqlTable, Definition};
 use super::system_rows::{SystemRow, SystemTables};
 use super::{FoundSchema, SchemaSource, new_tables, old_tables, versioned_table};
 use crate::import::{FamilyName, ImportError, Inventory, SstableFile};
 use base::marshal::Types;
-use base::schema::is_system_keyspace;
+use base::schema::{CfDef, KeyspaceDef, is_system_keyspace};
 use sstable::SstableError;
+use store::RowPiece;
 
 fn system_tables<'t>(
     found: &'t BTreeMap<FamilyName, Vec<SstableFile>>,
@@ -79,4 +82,40 @@ impl FoundSchema {
         };
         Ok(schema)
     }
+
+    /// Reads the schema from cells that a server has returned, by column family.
+    ///
+    /// # Errors
+    ///
+    /// If they are damaged.
+    pub(crate) fn of_cells(
+        found: &BTreeMap<FamilyName, Vec<RowPiece>>,
+        types: &Types,
+    ) -> Result<FoundSchema, SstableError> {
+        let tables = |keyspace| SystemTables::Cells { keyspace, found };
+        FoundSchema::of_tables(&tables("system_schema"), &tables("system"), types)
+    }
+
+    /// Returns the definition of each table of CQL in a keyspace, with the statements that create it, or the reason why it
+    /// cannot be defined here.
+    pub(crate) fn tables_of(
+        &self,
+        keyspace: &KeyspaceDef,
+        types: &Types,
+    ) -> Vec<(FamilyName, Result<ServerTable, String>)> {
+        let tables = self.tables.iter().filter(|table| table.place().keyspace == keyspace.name);
+        let made = |table: &CqlTable| {
+            let Definition { cf, statement, .. } = table.definition(keyspace, types)?;
+            Ok(ServerTable { cf, statements: [vec![statement], table.indexes.clone()].concat() })
+        };
+        tables.map(|table| (table.place(), made(table))).collect()
+    }
+}
+
+/// A table of CQL of a running server.
+#[derive(Debug, Clone)]
+pub(crate) struct ServerTable {
+    pub cf: Arc<CfDef>,
+    /// CREATE TABLE, and CREATE INDEX for each index.
+    pub statements: Vec<String>,
 }

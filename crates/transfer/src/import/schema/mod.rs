@@ -31,6 +31,7 @@ mod vectors;
 mod versioned_table;
 
 pub use define::Defined;
+pub(crate) use found::ServerTable;
 pub(super) use found::family_ids;
 pub use found_schema::{FoundSchema, SchemaSource};
 pub(crate) use system_rows::SystemRow;

@@ -1,4 +1,4 @@
-//! The rows of the tables in which a server kept its schema, read from their SSTables.
+//! The rows of the tables in which a server keeps its schema, read from their SSTables or from the running server.
 //!
 //! ```text
 //!   row key "Shop", cell  Carts : comparator            -> keyspace Shop, clustering [Carts], column comparator
@@ -13,7 +13,8 @@ use crate::import::{FamilyName, SstableFile};
 use base::marshal::components;
 use base::model::{Change, DeletionTime};
 use base::schema::Layout;
-use sstable::{Atom, SstableError, TableOptions, TableReader, Unit};
+use sstable::{SstableError, TableOptions, TableReader, Unit};
+use store::RowPiece;
 
 /// A row: the key columns after the keyspace, and the other columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -143,27 +144,42 @@ struct Merged {
 /// A server's own tables in one of its keyspaces.
 #[derive(Clone, Copy)]
 pub(super) enum SystemTables<'t> {
-    Files {
-        keyspace: &'t str,
-        found: &'t BTreeMap<FamilyName, Vec<SstableFile>>,
-    },
+    /// The SSTables of its column families.
+    Files { keyspace: &'t str, found: &'t BTreeMap<FamilyName, Vec<SstableFile>> },
+    /// The live cells that a server has returned, by column family.
+    Cells { keyspace: &'t str, found: &'t BTreeMap<FamilyName, Vec<RowPiece>> },
     /// The rows that a server has returned, by table.
     Rows(&'t BTreeMap<String, Vec<SystemRow>>),
 }
 
 impl SystemTables<'_> {
-    /// Returns the SSTables of a table.
-    fn tables(&self, name: &str) -> &[SstableFile] {
-        let SystemTables::Files { keyspace, found } = self else { return &[] };
-        let name = FamilyName { keyspace: (*keyspace).to_owned(), name: name.to_owned() };
-        found.get(&name).map_or(&[], Vec::as_slice)
-    }
-
-    /// Returns whether there are rows of a table.
+    /// Returns whether a table was found.
     pub(super) fn has(&self, name: &str) -> bool {
         match self {
-            SystemTables::Files { .. } => !self.tables(name).is_empty(),
+            SystemTables::Files { keyspace, found } => {
+                found.get(&family(keyspace, name)).is_some_and(|files| !files.is_empty())
+            }
+            SystemTables::Cells { keyspace, found } => found.contains_key(&family(keyspace, name)),
             SystemTables::Rows(rows) => rows.get(name).is_some_and(|rows| !rows.is_empty()),
+        }
+    }
+
+    fn read(&self, name: &str, clustering: usize, is_compact: bool) -> Result<Vec<SystemRow>, SstableError> {
+        match self {
+            SystemTables::Files { keyspace, found } => {
+                let files = found.get(&family(keyspace, name));
+                read(files.map_or(&[], Vec::as_slice), clustering, is_compact)
+            }
+            SystemTables::Cells { keyspace, found } => {
+                let mut merged = Merged::default();
+                for RowPiece { key, changes } in found.get(&family(keyspace, name)).into_iter().flatten() {
+                    for change in changes {
+                        merged.add(key, change.clone(), is_compact);
+                    }
+                }
+                Ok(merged.rows(clustering))
+            }
+            SystemTables::Rows(rows) => Ok(rows.get(name).cloned().unwrap_or_default()),
         }
     }
 
@@ -173,10 +189,7 @@ impl SystemTables<'_> {
     ///
     /// At damage.
     pub(super) fn rows(&self, name: &str, clustering: usize) -> Result<Vec<SystemRow>, SstableError> {
-        match self {
-            SystemTables::Files { .. } => read(self.tables(name), clustering, false),
-            SystemTables::Rows(rows) => Ok(rows.get(name).cloned().unwrap_or_default()),
-        }
+        self.read(name, clustering, false)
     }
 
     /// Reads all rows of a column family or compact table, whose cells have plain names.
@@ -185,11 +198,12 @@ impl SystemTables<'_> {
     ///
     /// At damage.
     pub(super) fn plain_rows(&self, name: &str) -> Result<Vec<SystemRow>, SstableError> {
-        match self {
-            SystemTables::Files { .. } => read(self.tables(name), 0, true),
-            SystemTables::Rows(_) => self.rows(name, 0),
-        }
+        self.read(name, 0, true)
     }
+}
+
+fn family(keyspace: &str, name: &str) -> FamilyName {
+    FamilyName { keyspace: keyspace.to_owned(), name: name.to_owned() }
 }
 
 /// Reads all rows of a system table. `clustering` is the number of its key columns after the keyspace; `is_compact` for a
@@ -215,7 +229,11 @@ pub(crate) fn read(
                     merged.delete(CellKey { row: of.clone(), parts: Vec::new() }, deletion);
                     key = of;
                 }
-                Unit::Atom(atom) => merged.add(&key, atom, is_compact),
+                Unit::Atom(atom) => {
+                    if let Some(change) = atom.into_change() {
+                        merged.add(&key, change, is_compact);
+                    }
+                }
                 Unit::EndOfRow => {}
             }
         }
@@ -241,15 +259,15 @@ impl Merged {
         }
     }
 
-    fn add(&mut self, key: &Bytes, atom: Atom, is_compact: bool) {
+    fn add(&mut self, key: &Bytes, change: Change, is_compact: bool) {
         let parts = |name: &Bytes| match is_compact {
             true => vec![name.clone()],
             false => {
                 components(name).unwrap_or_default().into_iter().map(|part| name.slice_ref(part)).collect()
             }
         };
-        match atom.into_change() {
-            Some(Change::Cell { cell, .. }) => {
+        match change {
+            Change::Cell { cell, .. } => {
                 let value = cell.is_live().then(|| cell.value.clone());
                 let found = (cell.timestamp, value);
                 let place = CellKey { row: key.clone(), parts: parts(&cell.name) };
@@ -261,7 +279,7 @@ impl Merged {
                 }
             }
             // The ranges that CQL deletes have one beginning.
-            Some(Change::DeleteRange(range)) => {
+            Change::DeleteRange(range) => {
                 let (start, finish) = (parts(&range.start), parts(&range.finish));
                 if start == finish {
                     self.delete(CellKey { row: key.clone(), parts: start }, range.deletion);
