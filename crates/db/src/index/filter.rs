@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::indexes::{index_key, meets};
 use crate::args::{IndexExpression, IndexOperator};
 use crate::limits::ROW_WORK;
-use crate::read::DefinedColumns;
+use crate::read::ReversedSlice;
 use crate::ring_order::RingRange;
 use crate::{DbFuture, Error, Request};
 use base::marshal;
@@ -30,7 +30,7 @@ pub(super) struct Filter<'a> {
     pub max_rows: usize,
     pub read: ReadCommand,
     /// The merge of the columns that were read.
-    pub merge: Option<DefinedColumns>,
+    pub merge: Option<ReversedSlice>,
     pub found: Vec<Row>,
 }
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::filter::Filter;
 use crate::args::{ColumnParent, IndexClause, IndexExpression, SlicePredicate};
-use crate::read::DefinedColumns;
+use crate::read::ReversedSlice;
 use crate::{DbFuture, Error, Request};
 use base::model::{Bounds, ReadCommand, Row, RowColumns};
 use store::StoreError;
@@ -58,7 +58,7 @@ impl<'a> IndexReads<'a> {
         max_rows: usize,
         mut read: ReadCommand,
     ) -> Result<Vec<Row>, Error> {
-        let merge = DefinedColumns::of(&mut read);
+        let merge = ReversedSlice::of(&mut read);
         let filter = Filter { request: self.request, expressions, max_rows, read, merge, found: Vec::new() };
         filter.rows(bounds).await
     }

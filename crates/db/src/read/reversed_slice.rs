@@ -12,16 +12,16 @@ use base::schema::CfDef;
 use base::util::Release;
 
 /// The merge of a reversed slice.
-pub(crate) struct DefinedColumns {
+pub(crate) struct ReversedSlice {
     cf: Arc<CfDef>,
     release: Release,
     count: usize,
 }
 
-impl DefinedColumns {
+impl ReversedSlice {
     /// Returns the merge that the result of a read needs, and lets the read return all columns of its slice. `None` if the
     /// release has the store's order.
-    pub(crate) fn of(read: &mut ReadCommand) -> Option<DefinedColumns> {
+    pub(crate) fn of(read: &mut ReadCommand) -> Option<ReversedSlice> {
         let is_mixed = read.behaviour.reads.defined_columns_ascend
             && !read.cf.is_super()
             && read.cf.table.is_none()
@@ -29,7 +29,7 @@ impl DefinedColumns {
         match &mut read.predicate {
             Predicate::Range(range) if range.reversed && is_mixed => {
                 let count = std::mem::replace(&mut range.count, usize::MAX);
-                Some(DefinedColumns { cf: read.cf.clone(), release: read.behaviour.release, count })
+                Some(ReversedSlice { cf: read.cf.clone(), release: read.behaviour.release, count })
             }
             _ => None,
         }
