@@ -45,6 +45,7 @@ class DataCalls:
         self.hard_share, self.has_huge = hard_share, has_huge
         # Few keys, so that calls meet the same rows.
         self.keys = chance.sample(hard.KEYS, 4)
+        self.has_other_bytes = self.often(0.05)
 
     def often(self, probability):
         return self.chance.random() < probability
@@ -65,7 +66,8 @@ class DataCalls:
         """A name that mostly is valid under a comparator."""
         if self.is_hard():
             return self._wrong_name(comparator)
-        return self.chance.choice(hard.NAMES[comparator])
+        others = hard.OTHER_BYTES.get(comparator, []) if self.has_other_bytes else []
+        return self.chance.choice(hard.NAMES[comparator] + others)
 
     def _wrong_name(self, comparator):
         valid = self.chance.choice(hard.NAMES[comparator])
