@@ -265,6 +265,10 @@ impl SchemaCheck<'_> {
     fn check_family(&self, cf: &CfDef, request: &CfRequest) -> Result<(), Error> {
         check_name("Keyspace", &cf.keyspace)?;
         check_name("ColumnFamily", &cf.name)?;
+        let checks_settings = || settings::check(&cf.settings, cf.gc_grace_s, self.release);
+        if self.rules().settings_are_table_params {
+            checks_settings()?;
+        }
         // 2.0 and later ignore it.
         if let (true, false, Some(class)) =
             (self.rules().subcomparator_is_read, cf.is_super(), request.subcomparator_type.as_deref())
@@ -302,7 +306,7 @@ impl SchemaCheck<'_> {
             return Err(Error::invalid("Index name cannot be set without index type"));
         }
         self.check_indexes(cf)?;
-        settings::check(&cf.settings, self.release)
+        checks_settings()
     }
 
     fn check_indexes(&self, cf: &CfDef) -> Result<(), Error> {
