@@ -9,9 +9,12 @@ use super::kind::JsonKind;
 use super::names::name_of_key;
 use super::object::JsonObject;
 use crate::TypesOf;
+use crate::values::in_words_of;
+use base::compat::Line;
 use base::marshal::{
     CollectionForm, CqlType, Native, UserType, ValueKind, at, list_to_bytes, map_to_bytes, tuple_to_bytes,
 };
+use base::util::Release;
 
 /// Decodes a value; `None` is null. Collections have long lengths. The error is the message of the old servers.
 pub(crate) fn from_json(
@@ -73,17 +76,7 @@ fn of_parts(cql_type: &CqlType, kind: &JsonKind<'_>, types: TypesOf<'_>) -> Resu
 fn parsed(cql_type: &CqlType, text: &str, types: TypesOf<'_>) -> Result<Bytes, String> {
     let class = cql_type.type_ref(types.types);
     let parsed = at(&*class, types.release).parse_text(text);
-    parsed.map(Bytes::from).map_err(|error| capitalized(&error.0))
-}
-
-/// Converts a message to the wording of 2.2, which differs slightly from earlier releases.
-fn capitalized(message: &str) -> String {
-    const CHANGED: [(&str, &str); 3] = [
-        ("unable to make inetaddress", "Unable to make inet address"),
-        ("unable to ", "Unable to "),
-        ("a  formatted", "a formatted"),
-    ];
-    CHANGED.iter().fold(message.to_owned(), |text, (old, new)| text.replacen(old, new, 1))
+    parsed.map(Bytes::from).map_err(|error| in_words_of(Line::of(Release::V2_2), &error.0))
 }
 
 fn of_native(native: Native, kind: &JsonKind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {

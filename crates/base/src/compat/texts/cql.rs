@@ -45,7 +45,8 @@ texts! {
     /// A timestamp of more milliseconds than a long has (`DateType` to 1.2, later `TimestampSerializer`).
     too_long_date(constant: &str) {
         "unable to coerce '{constant}' to a  formatted date (long)";
-        V2_0: "unable to make long (for date) from: '{constant}'"
+        V2_0: "unable to make long (for date) from: '{constant}'";
+        V2_2: "Unable to make long (for date) from: '{constant}'"
     }
 
     /// ALTER TABLE DROP of a COMPACT STORAGE table (`AlterTableStatement`).
@@ -92,6 +93,42 @@ texts! {
     unknown_in_where(name: &str, relation: &str) {
         "Undefined name {name} in where clause ('{relation}')";
         V3_0: "Undefined column name {name}"
+    }
+
+    /// A column to write or to delete, which the table does not have (`UpdateStatement`, later `ColumnDefinition.Raw`).
+    unknown_column(name: &str) {
+        "Unknown identifier {name}";
+        V3_10: "Undefined column name {name}"
+    }
+
+    /// A condition of IF on a column that the table does not have (`ModificationStatement`, later `ColumnDefinition.Raw`).
+    unknown_in_if(name: &str) {
+        "Unknown identifier {name}";
+        V3_0: "Unknown identifier {name} in IF conditions";
+        V3_10: "Undefined column name {name}"
+    }
+
+    /// A selected column that the table does not have (`Selectable`, later `ColumnDefinition.Raw`).
+    unknown_in_selection(name: &str) {
+        "Undefined name {name} in selection clause";
+        V3_10: "Undefined column name {name}"
+    }
+
+    /// ORDER BY on a column that the table does not have (`SelectStatement`, later `ColumnDefinition.Raw`).
+    unknown_in_order(name: &str) {
+        "Order by on unknown column {name}";
+        V3_10: "Undefined column name {name}"
+    }
+
+    /// ALTER of the type of a column or a field (3.0.11 and later, `AlterTableStatement`, `AlterTypeStatement`).
+    fixed_types() {
+        "Altering of types is not allowed"
+    }
+
+    /// A negative TTL (`Attributes.getTimeToLive`).
+    negative_ttl(ttl_s: i32) {
+        "A TTL must be greater or equal to 0";
+        V2_2: "A TTL must be greater or equal to 0, but was {ttl_s}"
     }
 
     /// CONTAINS on a clustering column without an index (`StatementRestrictions`).
