@@ -166,6 +166,9 @@ impl SchemaCheck<'_> {
         }
         cf.settings = settings::made(&request.settings, self.release, self.store.checks_definitions)?;
         cf.default_validator = self.type_or_bytes(request.default_validation_class.as_deref())?;
+        if let (true, Some(old)) = (self.rules().default_validator_stays, old) {
+            cf.default_validator = old.default_validator.clone();
+        }
         if !reads_columns_first {
             self.columns(&mut cf, request, old)?;
         }

@@ -108,6 +108,9 @@ rules! {
         types_are_of_cql: bool = since(V3_0);
         /// The type of a column family may have upper and lower case, such as `super` (3.0 and later).
         family_types_ignore_case: bool = since(V3_0);
+        /// An update keeps the type of values without a definition, whatever it asks for (3.0 and later,
+        /// `ThriftConversion.fromThriftForUpdate`).
+        default_validator_stays: bool = since(V3_0);
         /// Settings are checked as the parameters of a CQL table, which have messages and limits of their own (3.0 and later,
         /// `TableParams`, `CompressionParams`, `CompactionParams`).
         settings_are_table_params: bool = since(V3_0);
