@@ -180,14 +180,24 @@ class FakeSide:
         return ["reply", {"0": {"L": ["i", list(stored)]}} if method == "get_slice" else {}]
 
 
+class Adding(FakeSide):
+    """One that always adds a number."""
+
+    def play(self, asked):
+        answer = super().play(asked)
+        if asked["m"] == "get_slice":
+            answer[1]["0"]["L"][1].append({"i": 99})
+        return answer
+
+
 class Comparing(unittest.TestCase):
-    def converse(self, forgets, patterns=()):
+    def converse(self, forgets, patterns=(), ours=FakeSide):
         def number(method, value):
             return {"m": method, "a": {"1": {"i": value}}}
 
         reads = [number("get_slice", 0)] * 2
         calls = [number("forbid", 7), *(number("insert", value) for value in range(20)), *reads]
-        comparison, reported = Comparison(FakeSide(False), FakeSide(forgets), (2, 1), list(patterns)), []
+        comparison, reported = Comparison(FakeSide(False), ours(forgets), (2, 1), list(patterns)), []
         talk = conversation.Conversation("fake", [MAKE], calls)
         comparison.converse(talk, lambda _, found: reported.append(found))
         return comparison, reported
@@ -202,6 +212,13 @@ class Comparing(unittest.TestCase):
         patterns = known.parse('[[difference]]\nreleases = "2.1"\nbefore = "^forbid"\nreason = "it forbids"')
         comparison, reported = self.converse(True, patterns)
         self.assertEqual((reported, comparison.reasons), ([], {"it forbids": 2}))
+
+    def test_a_known_difference_does_not_explain_another_one(self):
+        """With fewer calls, only the known difference is left."""
+        text = "[[difference]]\nreleases = '2.1'\nwithout = '(, )?\\{\"i\": 99\\}'\nreason = 'it adds 99'"
+        comparison, reported = self.converse(True, known.parse(text), Adding)
+        self.assertEqual([each["m"] for each in reported[0].before], ["forbid", "insert"])
+        self.assertEqual(comparison.reasons, {})
 
     def test_equal_servers_do_not_differ(self):
         comparison, reported = self.converse(forgets=False)
