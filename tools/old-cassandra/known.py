@@ -63,8 +63,12 @@ class Found:
 
     def is_equal_without(self, expression):
         comparable = (answers.comparable(self.call, each) for each in (self.real, self.ours))
-        real, ours = (expression.sub("", json.dumps(each, ensure_ascii=False, sort_keys=True)) for each in comparable)
+        real, ours = (expression.sub(_kept, json.dumps(each, ensure_ascii=False, sort_keys=True)) for each in comparable)
         return real == ours
+
+
+def _kept(found):
+    return found.groupdict().get("kept") or ""
 
 
 def _text(value):
