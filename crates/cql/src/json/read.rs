@@ -9,12 +9,10 @@ use super::kind::JsonKind;
 use super::names::name_of_key;
 use super::object::JsonObject;
 use crate::TypesOf;
-use crate::values::in_words_of;
-use base::compat::Line;
+use base::compat::texts;
 use base::marshal::{
     CollectionForm, CqlType, Native, UserType, ValueKind, at, list_to_bytes, map_to_bytes, tuple_to_bytes,
 };
-use base::util::Release;
 
 /// Decodes a value; `None` is null. Collections have long lengths. The error is the message of the old servers.
 pub(crate) fn from_json(
@@ -76,7 +74,7 @@ fn of_parts(cql_type: &CqlType, kind: &JsonKind<'_>, types: TypesOf<'_>) -> Resu
 fn parsed(cql_type: &CqlType, text: &str, types: TypesOf<'_>) -> Result<Bytes, String> {
     let class = cql_type.type_ref(types.types);
     let parsed = at(&*class, types.release).parse_text(text);
-    parsed.map(Bytes::from).map_err(|error| in_words_of(Line::of(Release::V2_2), &error.0))
+    parsed.map(Bytes::from).map_err(|error| texts::later_value_mistake(&error.0))
 }
 
 fn of_native(native: Native, kind: &JsonKind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {

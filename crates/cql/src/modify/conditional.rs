@@ -44,7 +44,7 @@ struct ConditionalRequest<'p> {
     places: HashMap<RowSet, usize>,
     /// The statements, each with the row that it changes.
     steps: Vec<(Step<'p>, RowSet)>,
-    /// What a refusal shows of the partition although no condition needs it.
+    /// Rows that a refusal shows although no condition needs them.
     partition: Option<ShownPartition>,
 }
 

@@ -5,9 +5,8 @@ use bytes::Bytes;
 use super::TypeScope;
 use crate::error::invalid;
 use crate::{ColumnSpec, CqlError};
-use base::compat::{Behaviour, Line, texts};
+use base::compat::{Behaviour, texts};
 use base::marshal::{AbstractType, BytesType, CqlType, MarshalError, Native, at, is_date_of};
-use base::util::Release;
 use cql_syntax::ConstantKind;
 
 /// Checks whether a constant of a kind can be assigned to a type. Custom classes and tuples accept any text, as in
@@ -92,7 +91,7 @@ pub(super) fn bytes_of(
         return invalid(texts::too_long_date(scope.line, text));
     }
     if is_moment && !is_date_of(text, scope.release) {
-        return invalid(in_words_of(
+        return invalid(texts::value_mistake(
             scope.line,
             &format!("unable to coerce '{text}' to a  formatted date (long)"),
         ));
@@ -112,19 +111,8 @@ pub(super) fn bytes_of(
             invalid(texts::not_ascii(scope.release, &error.0, other.len_utf16()))
         }
         (parsed, _) => {
-            let mistake = |error: MarshalError| CqlError::invalid(in_words_of(scope.line, &error.0));
+            let mistake = |error: MarshalError| CqlError::invalid(texts::value_mistake(scope.line, &error.0));
             parsed.map(|bytes| Some(Bytes::from(bytes))).map_err(mistake)
         }
     }
-}
-
-/// Returns a type's message about a text in the words of a line, which changed with 2.2.
-pub(crate) fn in_words_of(line: Line, message: &str) -> String {
-    const CHANGED: [(&str, &str); 3] = [
-        ("unable to make inetaddress", "Unable to make inet address"),
-        ("unable to ", "Unable to "),
-        ("a  formatted", "a formatted"),
-    ];
-    let changed = if line < Line::of(Release::V2_2) { &[][..] } else { &CHANGED[..] };
-    changed.iter().fold(message.to_owned(), |text, (old, new)| text.replacen(old, new, 1))
 }

@@ -22,7 +22,6 @@ mod value;
 
 pub(crate) use aggregate::{Aggregate, AggregateTally};
 pub(crate) use combinations::{Combinations, check_combinations};
-pub(crate) use constant::in_words_of;
 pub use cql_text::to_cql_text;
 pub(crate) use exact_list::exact_list;
 pub(crate) use function::{Function, ResolvedFunction, accepts, find_function, token_type};

@@ -1,6 +1,22 @@
 //! Messages about CQL statements.
 
 use super::{V1_1, V2_0, V2_1, V2_2, V3_0, V3_10, texts};
+use crate::compat::Line;
+
+/// Returns a type's message about a text that it cannot read, in the words of a line. They changed with 2.2.
+pub fn value_mistake(line: Line, message: &str) -> String {
+    if line.is_before(V2_2) { message.to_owned() } else { later_value_mistake(message) }
+}
+
+/// Returns the same message in the words of 2.2 and later.
+pub fn later_value_mistake(message: &str) -> String {
+    const CHANGED: [(&str, &str); 3] = [
+        ("unable to make inetaddress", "Unable to make inet address"),
+        ("unable to ", "Unable to "),
+        ("a  formatted", "a formatted"),
+    ];
+    CHANGED.iter().fold(message.to_owned(), |text, (old, new)| text.replacen(old, new, 1))
+}
 
 texts! {
     /// The number of values of an unprepared statement differs from the number of its markers (`QueryProcessor`).
