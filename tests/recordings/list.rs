@@ -113,6 +113,7 @@ macro_rules! for_each_recording {
             ranges_2_2: "2.2-ranges",
             standard_2_2: "2.2-standard",
             super_2_2: "2.2-super",
+            again_2_2: "2.2-again",
             pages_2_2: "2.2-pages",
             system_2_2: "2.2-system",
             counters_3_0: "3.0-counters",
@@ -123,6 +124,7 @@ macro_rules! for_each_recording {
             ranges_3_0: "3.0-ranges",
             standard_3_0: "3.0-standard",
             super_3_0: "3.0-super",
+            again_3_0: "3.0-again",
             pages_3_0: "3.0-pages",
             system_3_0: "3.0-system",
             counters_3_11: "3.11-counters",
@@ -133,6 +135,7 @@ macro_rules! for_each_recording {
             ranges_3_11: "3.11-ranges",
             standard_3_11: "3.11-standard",
             super_3_11: "3.11-super",
+            again_3_11: "3.11-again",
             pages_3_11: "3.11-pages",
             system_3_11: "3.11-system",
         }

@@ -45,6 +45,7 @@ class DataCalls:
         self.hard_share, self.has_huge = hard_share, has_huge
         # Few keys, so that calls meet the same rows.
         self.keys = chance.sample(hard.KEYS, 4)
+        self.has_other_bytes = self.often(0.05)
 
     def often(self, probability):
         return self.chance.random() < probability
@@ -65,7 +66,13 @@ class DataCalls:
         """A name that mostly is valid under a comparator."""
         if self.is_hard():
             return self._wrong_name(comparator)
-        return self.chance.choice(hard.NAMES[comparator])
+        others = hard.OTHER_BYTES.get(comparator, []) if self.has_other_bytes else []
+        return self.chance.choice(hard.NAMES[comparator] + others)
+
+    def bound(self, comparator):
+        """A name, or for composites often a bound before or after all names with its components."""
+        is_composite = comparator.startswith("CompositeType")
+        return self.chance.choice(hard.BOUNDS) if is_composite and self.often(0.4) else self.name(comparator)
 
     def _wrong_name(self, comparator):
         valid = self.chance.choice(hard.NAMES[comparator])
@@ -114,8 +121,8 @@ class DataCalls:
         return self.name(family.comparator), family.sub
 
     def slice_range(self, comparator):
-        start = b"" if self.often(0.3) else self.name(comparator)
-        finish = b"" if self.often(0.3) else self.name(comparator)
+        start = b"" if self.often(0.3) else self.bound(comparator)
+        finish = b"" if self.often(0.3) else self.bound(comparator)
         is_reversed = self.often(0.35)
         if start and finish and (start > finish) != is_reversed and self.often(0.7):
             start, finish = finish, start
@@ -159,11 +166,17 @@ class DataCalls:
             return s.struct(f1=s.struct(f1=self.column(family, family.comparator)))
         super_name, comparator = self.inner(family)
         predicate = None if self.often(0.2) else self.predicate(comparator)
-        if predicate and "2" in predicate["s"] and self.line < (2, 0) and not self.is_hard():
-            # Up to 1.2 a slice cannot be deleted.
+        if predicate and "2" in predicate["s"] and not self.deletes_slice(predicate) and not self.is_hard():
             predicate = s.names_predicate([self.name(comparator)])
         timestamp = None if self.is_hard() else self.timestamp()
         return s.struct(f2=s.deletion(timestamp, super_name, predicate))
+
+    def deletes_slice(self, predicate):
+        """Whether a slice is often deleted. Up to 1.2 none can be; 2.0 to 2.2 delete one column or none of those with an open end
+        or in reverse, after which reads of the row cannot be compared."""
+        bounds = predicate["s"]["2"]["s"]
+        is_plain = bounds["1"] != {"t": ""} and bounds["2"] != {"t": ""} and not bounds["3"]["b"]
+        return self.line >= (3, 0) or self.line >= (2, 0) and is_plain
 
     def mutations(self):
         rows = {}

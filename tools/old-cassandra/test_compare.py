@@ -4,6 +4,7 @@ import unittest
 
 import answers
 import conversation
+import falsify
 import guesses
 import known
 import mistakes
@@ -179,14 +180,24 @@ class FakeSide:
         return ["reply", {"0": {"L": ["i", list(stored)]}} if method == "get_slice" else {}]
 
 
+class Adding(FakeSide):
+    """One that always adds a number."""
+
+    def play(self, asked):
+        answer = super().play(asked)
+        if asked["m"] == "get_slice":
+            answer[1]["0"]["L"][1].append({"i": 99})
+        return answer
+
+
 class Comparing(unittest.TestCase):
-    def converse(self, forgets, patterns=()):
+    def converse(self, forgets, patterns=(), ours=FakeSide):
         def number(method, value):
             return {"m": method, "a": {"1": {"i": value}}}
 
         reads = [number("get_slice", 0)] * 2
         calls = [number("forbid", 7), *(number("insert", value) for value in range(20)), *reads]
-        comparison, reported = Comparison(FakeSide(False), FakeSide(forgets), (2, 1), list(patterns)), []
+        comparison, reported = Comparison(FakeSide(False), ours(forgets), (2, 1), list(patterns)), []
         talk = conversation.Conversation("fake", [MAKE], calls)
         comparison.converse(talk, lambda _, found: reported.append(found))
         return comparison, reported
@@ -201,6 +212,13 @@ class Comparing(unittest.TestCase):
         patterns = known.parse('[[difference]]\nreleases = "2.1"\nbefore = "^forbid"\nreason = "it forbids"')
         comparison, reported = self.converse(True, patterns)
         self.assertEqual((reported, comparison.reasons), ([], {"it forbids": 2}))
+
+    def test_a_known_difference_does_not_explain_another_one(self):
+        """With fewer calls, only the known difference is left."""
+        text = "[[difference]]\nreleases = '2.1'\nwithout = '(, )?\\{\"i\": 99\\}'\nreason = 'it adds 99'"
+        comparison, reported = self.converse(True, known.parse(text), Adding)
+        self.assertEqual([each["m"] for each in reported[0].before], ["forbid", "insert"])
+        self.assertEqual(comparison.reasons, {})
 
     def test_equal_servers_do_not_differ(self):
         comparison, reported = self.converse(forgets=False)
@@ -242,6 +260,44 @@ class Answers(unittest.TestCase):
         self.assertTrue(answers.is_write(statement))
         self.assertFalse(answers.is_write(query))
         self.assertTrue(answers.is_write({"m": "batch_mutate", "a": {"1": {"M": ["t", "M", []]}}}))
+
+
+class Falsifying(unittest.TestCase):
+    COLUMN = {"s": {"1": {"s": {"1": {"t": "a"}, "2": {"t": "v"}, "3": {"l": 5}}}}}
+    OTHER = {"s": {"1": {"s": {"1": {"t": "b"}, "2": {"t": "w"}, "3": {"l": 6}}}}}
+    NATIVE = {"m": "native query", "a": {"1": {"t": "UPDATE t SET v = 1 WHERE k = 1 IF v = 2"}}}
+
+    def kinds(self, asked, answer):
+        """The kinds of mistakes that an answer can have, each of which the comparison finds."""
+        found = []
+        for kind in falsify.KINDS:
+            false = falsify.falsified(asked, answer, kind, topics.chance_of(1, kind, 1))
+            if false is not None:
+                self.assertIsNotNone(answers.difference(asked, answer, false), kind)
+                found.append(kind)
+        return found
+
+    def test_columns_have_five_kinds_of_mistakes(self):
+        slice_ = ["reply", {"0": {"L": ["s", [self.COLUMN, self.OTHER]]}}]
+        found = self.kinds({"m": "get_slice", "a": {}}, slice_)
+        self.assertEqual(found, [falsify.VALUE, falsify.TIMESTAMP, falsify.ORDER, falsify.MISSING, falsify.EXTRA])
+
+    def test_counts_and_errors_have_mistakes_of_their_own(self):
+        self.assertEqual(self.kinds({"m": "get_count", "a": {}}, ["reply", {"0": {"i": 3}}]), [falsify.COUNT])
+        refused = ["reply", {"1": {"s": {"1": {"t": "no such table"}}}}]
+        self.assertEqual(self.kinds({"m": "insert", "a": {}}, refused), [falsify.CLASS, falsify.TEXT])
+
+    def test_conditions_are_falsified(self):
+        lines = ["ks.t.[applied]: 4", "ks.t.v: 9", "row 0x00 0x00000005"]
+        answer = ["reply", {"0": {"L": ["t", [{"t": line} for line in lines]]}}]
+        self.assertEqual(self.kinds(self.NATIVE, answer), [falsify.VALUE, falsify.MISSING, falsify.EXTRA, falsify.APPLIED])
+        false = falsify.falsified(self.NATIVE, answer, falsify.APPLIED, topics.chance_of(1, "", 1))
+        self.assertEqual(false[1]["0"]["L"][1][2], {"t": "row 0x01 0x00000005"})
+
+    def test_the_right_answer_stays(self):
+        answer = ["reply", {"0": {"i": 3}}]
+        falsify.falsified({"m": "get_count", "a": {}}, answer, falsify.COUNT, topics.chance_of(1, "", 1))
+        self.assertEqual(answer, ["reply", {"0": {"i": 3}}])
 
 
 if __name__ == "__main__":

@@ -140,6 +140,7 @@ impl<'a> QueryState<'a> {
             types: self.database.types(),
             release: self.behaviour.release,
             is_in_words_of_2_1: false,
+            line: self.line(),
             has_multi_cell_user_types: self.has(MULTI_CELL_USER_TYPES),
         }
     }

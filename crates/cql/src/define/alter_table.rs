@@ -13,7 +13,7 @@ use crate::error::invalid;
 use crate::values::TypeScope;
 use crate::{ChangeKind, Outcome, QueryState, Result};
 use base::compat::features::ReportedVersion;
-use base::compat::features::restrictions::CHANGES_OF_SEVERAL_ROWS;
+use base::compat::features::restrictions::{CHANGES_OF_SEVERAL_ROWS, FIXED_TYPES};
 use base::compat::rules::CqlRules;
 use base::compat::texts;
 use base::marshal::{CqlType, Types};
@@ -70,6 +70,7 @@ impl TableChange<'_> {
                 }
                 self.drop(column, state.database.next_micros(), state.behaviour.release)
             }
+            Alter::Type { .. } if state.has(FIXED_TYPES) => invalid(texts::fixed_types(state.line())),
             Alter::Type { column, cql_type } => {
                 self.set_type(column, scope.resolve(cql_type)?, &state.behaviour.cql)
             }

@@ -11,6 +11,8 @@ use crate::error::invalid;
 use crate::limits::USER_TYPES_MAX;
 use crate::values::TypeScope;
 use crate::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState, Result};
+use base::compat::features::restrictions::FIXED_TYPES;
+use base::compat::texts;
 use base::marshal::{CqlType, TypeRef, Types, UserType};
 use base::schema::{CfDef, KeyspaceDef, Layout, TableDef, table_types};
 use base::util::Release;
@@ -70,6 +72,9 @@ pub(super) async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alte
             return invalid(format!("No user type named {}.{} exists.", keyspace.name, name.name));
         };
         let scope = state.definition_scope(keyspace);
+        if matches!(alter, AlterType::Alter { .. }) && state.has(FIXED_TYPES) {
+            return invalid(texts::fixed_types(state.line()));
+        }
         let new = Arc::new(altered(&old, alter, &scope)?);
         put(keyspace, &new, types, release)?;
         Ok(true)

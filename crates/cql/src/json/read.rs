@@ -9,6 +9,7 @@ use super::kind::JsonKind;
 use super::names::name_of_key;
 use super::object::JsonObject;
 use crate::TypesOf;
+use base::compat::texts;
 use base::marshal::{
     CollectionForm, CqlType, Native, UserType, ValueKind, at, list_to_bytes, map_to_bytes, tuple_to_bytes,
 };
@@ -73,17 +74,7 @@ fn of_parts(cql_type: &CqlType, kind: &JsonKind<'_>, types: TypesOf<'_>) -> Resu
 fn parsed(cql_type: &CqlType, text: &str, types: TypesOf<'_>) -> Result<Bytes, String> {
     let class = cql_type.type_ref(types.types);
     let parsed = at(&*class, types.release).parse_text(text);
-    parsed.map(Bytes::from).map_err(|error| capitalized(&error.0))
-}
-
-/// Converts a message to the wording of 2.2, which differs slightly from earlier releases.
-fn capitalized(message: &str) -> String {
-    const CHANGED: [(&str, &str); 3] = [
-        ("unable to make inetaddress", "Unable to make inet address"),
-        ("unable to ", "Unable to "),
-        ("a  formatted", "a formatted"),
-    ];
-    CHANGED.iter().fold(message.to_owned(), |text, (old, new)| text.replacen(old, new, 1))
+    parsed.map(Bytes::from).map_err(|error| texts::later_value_mistake(&error.0))
 }
 
 fn of_native(native: Native, kind: &JsonKind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {

@@ -4,6 +4,7 @@ use super::terms::Terms;
 use crate::error::invalid;
 use crate::values::{TypedTerm, Value};
 use crate::{CqlError, QueryOptions, QueryState, Result};
+use base::compat::texts;
 use base::marshal::{CqlType, Native};
 use base::schema::CfDef;
 use cql_syntax::Term;
@@ -59,7 +60,7 @@ impl Attributes {
         options: &QueryOptions,
         cf: &CfDef,
     ) -> Result<Option<i32>> {
-        let written = self.written_ttl_s(options, state.database)?;
+        let written = self.written_ttl_s(state, options)?;
         let ttl_s = written.or_else(|| cf.default_ttl_s());
         if let (Some(ttl_s), true) = (ttl_s, state.behaviour.writes.expiry_has_31_bits) {
             let which = if written.is_none() { "default " } else { "" };
@@ -69,9 +70,9 @@ impl Attributes {
     }
 
     /// Returns the TTL of the statement in seconds, or `None` for the table's default.
-    fn written_ttl_s(&self, options: &QueryOptions, database: &Database) -> Result<Option<i32>> {
+    fn written_ttl_s(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Option<i32>> {
         let Some(ttl) = &self.ttl else { return Ok(None) };
-        let bytes = match ttl.value(options, database)? {
+        let bytes = match ttl.value(options, state.database)? {
             Value::Single(bytes) => bytes,
             Value::Unset => return Ok(None),
             _ => return invalid("Invalid null value of TTL"),
@@ -81,7 +82,7 @@ impl Attributes {
         let ttl_s =
             bytes.map(i32::from_be_bytes).map_err(|_| CqlError::invalid("Invalid timestamp value"))?;
         if ttl_s < 0 {
-            return invalid("A TTL must be greater or equal to 0");
+            return invalid(texts::negative_ttl(state.line(), ttl_s));
         }
         if ttl_s > TTL_MAX_S {
             return invalid(format!("ttl is too large. requested ({ttl_s}) maximum ({TTL_MAX_S})"));

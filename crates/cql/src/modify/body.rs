@@ -9,6 +9,7 @@ use super::operation::ColumnOperation;
 use super::terms::Terms;
 use crate::error::invalid;
 use crate::{CqlError, QueryState, Result};
+use base::compat::texts;
 use base::schema::{ColumnKind, TableColumn};
 use cql_syntax::{Assignment, Deletion, Operation, Relation, Term};
 
@@ -17,7 +18,7 @@ pub(super) type Body = (ModifyKind, ChangedKeys, Vec<ColumnOperation>);
 
 fn known<'t>(terms: &Terms<'t>, name: &str) -> Result<&'t TableColumn> {
     let table = terms.table;
-    table.def.column(name).ok_or_else(|| CqlError::invalid(format!("Unknown identifier {name}")))
+    table.def.column(name).ok_or_else(|| CqlError::invalid(texts::unknown_column(terms.scope.line, name)))
 }
 
 fn is_key(column: &TableColumn) -> bool {

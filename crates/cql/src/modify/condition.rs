@@ -11,6 +11,7 @@ use crate::error::invalid;
 use crate::values::{TypedTerm, Value};
 use crate::{CqlError, QueryOptions, Result};
 use base::compat::features::releases::NEWEST;
+use base::compat::texts;
 use base::marshal;
 use base::marshal::{
     CollectionForm, CqlType, TypeRef, list_from_bytes, map_from_bytes, tuple_from_bytes, tuple_to_bytes,
@@ -61,7 +62,7 @@ pub(super) struct ConditionContext<'a> {
 impl ColumnCondition {
     pub(super) fn new(condition: &Condition, terms: &mut Terms<'_>) -> Result<ColumnCondition> {
         let Some(column) = terms.table.def.column(&condition.column) else {
-            return invalid(format!("Unknown identifier {}", condition.column));
+            return invalid(texts::unknown_in_if(terms.scope.line, &condition.column));
         };
         let column = column.clone();
         let part = match &condition.part {

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use super::attributes;
 use super::condition::{ColumnCondition, ConditionContext};
 use super::current::CurrentRow;
+use super::operation::ColumnOperation;
 use super::row_test::RowTest;
 use super::step::Step;
 use crate::error::invalid;
@@ -43,6 +44,14 @@ struct ConditionalRequest<'p> {
     places: HashMap<RowSet, usize>,
     /// The statements, each with the row that it changes.
     steps: Vec<(Step<'p>, RowSet)>,
+    /// Rows that a refusal shows although no condition needs them.
+    partition: Option<ShownPartition>,
+}
+
+/// The static columns of a partition, and its first row.
+struct ShownPartition {
+    statics: CurrentRow,
+    first: CurrentRow,
 }
 
 /// Executes statements, some with conditions: all of them if all conditions hold, otherwise none. `options` has the
@@ -67,6 +76,9 @@ pub(super) async fn run(
         asked.row = Some(CurrentRow::read(state, request.table, key, prefix, level).await?);
     }
     if !request.holds(state)? {
+        if state.behaviour.cql.refusals_show_partition {
+            request.read_partition(state, options).await?;
+        }
         return Ok(Outcome::Rows(request.refusal(state, is_batch)?));
     }
     request.apply(state, options).await?;
@@ -117,6 +129,7 @@ impl<'p> ConditionalRequest<'p> {
                 asked: Vec::new(),
                 places: HashMap::new(),
                 steps: Vec::new(),
+                partition: None,
             });
             if request.key != *key {
                 return invalid("Batch with conditions cannot span multiple partitions");
@@ -234,6 +247,23 @@ impl<'p> ConditionalRequest<'p> {
         Ok(())
     }
 
+    async fn read_partition(
+        &mut self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<(), CqlError> {
+        let changes_statics =
+            |(step, _): &(Step<'_>, RowSet)| step.plan.operations.iter().any(ColumnOperation::is_static);
+        if !self.steps.iter().any(changes_statics) {
+            return Ok(());
+        }
+        let level = options.serial_consistency;
+        let statics = CurrentRow::read(state, self.table, &self.key, &RowSet::Static, level).await?;
+        let first = CurrentRow::first(state, self.table, &self.key, level).await?;
+        self.partition = Some(ShownPartition { statics, first });
+        Ok(())
+    }
+
     /// Returns the result if a condition does not hold: the current values.
     fn refusal(&self, state: &QueryState<'_>, is_batch: bool) -> Result<ResultSet> {
         let mut result = answer(self.table, false);
@@ -282,6 +312,7 @@ impl<'p> ConditionalRequest<'p> {
             read.filter(|(_, row)| row.exists())
         };
         let shared = there().find(|(prefix, _)| **prefix == RowSet::Static).map(|(_, row)| row);
+        let first = self.partition.as_ref().and_then(|shown| shown.first.stored_clustering(def));
         let mut rows: Vec<(Vec<Bytes>, Option<&CurrentRow>)> = Vec::new();
         for (prefix, row) in there() {
             if let RowSet::Row(clustering) = prefix {
@@ -290,8 +321,9 @@ impl<'p> ConditionalRequest<'p> {
         }
         rows.sort_by(|(left, _), (right, _)| self.compare(left, right, state.behaviour.release));
         if rows.is_empty() && shared.is_some() {
-            rows.push((Vec::new(), None));
+            rows.push((first.unwrap_or_default(), None));
         }
+        let shared = shared.or(self.partition.as_ref().map(|shown| &shown.statics));
         let value = |column: &TableColumn, clustering: &[Bytes], row: Option<&CurrentRow>| match column.kind {
             ColumnKind::PartitionKey => keys.get(column.position).cloned(),
             ColumnKind::Clustering => clustering.get(column.position).cloned(),

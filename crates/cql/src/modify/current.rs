@@ -136,6 +136,18 @@ impl CurrentRow {
         Ok(CurrentRow { cells: cells.into_iter().filter(Cell::is_live).collect(), is_other })
     }
 
+    /// Reads the first cell of the first row of a table with static columns.
+    pub(super) async fn first(
+        state: &QueryState<'_>,
+        table: &Table,
+        key: &Bytes,
+        consistency: ConsistencyLevel,
+    ) -> Result<CurrentRow, CqlError> {
+        let slice = SliceRange { start: static_bound(&table.def, 1), ..SliceRange::all() };
+        let cells = read(state, table, key, None, first_of(slice), consistency).await?;
+        Ok(CurrentRow { cells: cells.into_iter().filter(Cell::is_live).collect(), is_other: true })
+    }
+
     /// Returns the row whose columns conditions look at. A row whose clustering values are not all given has none, although
     /// the answer shows the values of the first row that has the given ones (Cassandra 2.0 to 2.2).
     pub(super) fn named(&self) -> &CurrentRow {

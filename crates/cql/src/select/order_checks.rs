@@ -26,7 +26,7 @@ impl Analysis<'_> {
             let Some(column) = self.target.def.column(name) else {
                 return invalid(match self.is_alias(name) {
                     true => format!("Aliases are not allowed in order by clause ('{name}')"),
-                    false => format!("Order by on unknown column {name}"),
+                    false => texts::unknown_in_order(self.state.line(), name),
                 });
             };
             if column.kind != ColumnKind::Clustering {

@@ -190,7 +190,8 @@ impl SelectPlan {
         let page_size = self.sorted_page_size(page_size, &partitions, limit)?;
         let tests = tests()?;
         // With GROUP BY or aggregates, the limit counts whole groups, not rows.
-        let rows = if self.projection.is_grouped() { usize::MAX } else { limit };
+        let is_counted_whole = self.projection.is_count && self.restrictions.rules.limits_results;
+        let rows = if self.projection.is_grouped() || is_counted_whole { usize::MAX } else { limit };
         let of_page = page_size.map_or(rows, |page| rows.min(page.max(1)));
         let counter = RowCounter::new(of_page, per_partition, resume.as_ref());
         let slices = self.partition_reads(state, sliced.reads, index.as_ref());

@@ -13,7 +13,7 @@ use crate::json::{column_key, to_json};
 use crate::limits::{SELECTED_COLUMNS_MAX, TABLE_TYPES_TEXT_BYTES_MAX};
 use crate::values::{Aggregate, AggregateTally, Function, ResolvedFunction, find_function};
 use crate::{ColumnSpec, QueryState, Result, Table, TypesOf};
-use base::compat::Behaviour;
+use base::compat::{Behaviour, texts};
 use base::marshal::{
     CollectionForm, CqlType, Native, list_to_bytes, map_to_bytes, tuple_from_bytes, whole_from_fields,
 };
@@ -338,7 +338,7 @@ impl<'a> ProjectionBuilder<'a> {
                 }
                 Ok(column)
             }
-            None => invalid(format!("Undefined name {name} in selection clause")),
+            None => invalid(texts::unknown_in_selection(self.state.line(), name)),
         }
     }
 

@@ -6,7 +6,7 @@ use super::TypeScope;
 use crate::error::invalid;
 use crate::{ColumnSpec, CqlError, Result};
 use base::compat::{Behaviour, texts};
-use base::marshal::{AbstractType, BytesType, CqlType, Native, at, is_date_of};
+use base::marshal::{AbstractType, BytesType, CqlType, MarshalError, Native, at, is_date_of};
 use cql_syntax::ConstantKind;
 
 /// Checks whether a constant of a kind can be assigned to a type. Custom classes and tuples accept any text, as in
@@ -75,10 +75,13 @@ pub(super) fn bytes_of(
         return Ok(None);
     }
     if is_moment && kind == ConstantKind::Integer && text.parse::<i64>().is_err() {
-        return invalid(texts::too_long_date(scope.release, text));
+        return invalid(texts::too_long_date(scope.line, text));
     }
     if is_moment && !is_date_of(text, scope.release) {
-        return invalid(format!("unable to coerce '{text}' to a  formatted date (long)"));
+        return invalid(texts::value_mistake(
+            scope.line,
+            &format!("unable to coerce '{text}' to a  formatted date (long)"),
+        ));
     }
     let class = cql_type.type_ref(scope.types);
     let class = at(&*class, scope.release);
@@ -95,7 +98,8 @@ pub(super) fn bytes_of(
             invalid(texts::not_ascii(scope.release, &error.0, other.len_utf16()))
         }
         (parsed, _) => {
-            parsed.map(|bytes| Some(Bytes::from(bytes))).map_err(|error| CqlError::invalid(error.0))
+            let mistake = |error: MarshalError| CqlError::invalid(texts::value_mistake(scope.line, &error.0));
+            parsed.map(|bytes| Some(Bytes::from(bytes))).map_err(mistake)
         }
     }
 }

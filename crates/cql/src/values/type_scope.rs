@@ -3,8 +3,8 @@
 use crate::column_text::column_text;
 use crate::error::invalid;
 use crate::{ColumnSpec, CqlError, Result};
-use base::compat::Behaviour;
 use base::compat::features::releases::NEWEST;
+use base::compat::{Behaviour, Line};
 use base::marshal::{CqlType, Native, TypeError, Types};
 use base::schema::{KeyspaceDef, TableDef};
 use base::util::Release;
@@ -22,6 +22,8 @@ pub struct TypeScope<'a> {
     pub release: Release,
     /// Whether messages about values use the words of 2.1 instead of a later release's.
     pub is_in_words_of_2_1: bool,
+    /// The line whose words other messages have.
+    pub line: Line,
     /// Whether user types may be used without `frozen<>`.
     pub has_multi_cell_user_types: bool,
 }
@@ -34,6 +36,7 @@ impl<'a> TypeScope<'a> {
             types,
             release: NEWEST,
             is_in_words_of_2_1: false,
+            line: Line::of(NEWEST),
             has_multi_cell_user_types: true,
         }
     }

@@ -584,7 +584,15 @@ mod tests {
     }
 
     fn scope<'a>(keyspace: &'a KeyspaceDef, types: &'a Types, release: Release) -> TypeScope<'a> {
-        TypeScope { keyspace, types, release, is_in_words_of_2_1: false, has_multi_cell_user_types: false }
+        let line = base::compat::Line::of(release);
+        TypeScope {
+            keyspace,
+            types,
+            release,
+            is_in_words_of_2_1: false,
+            line,
+            has_multi_cell_user_types: false,
+        }
     }
 
     fn resolve(cql_type: &TypeName, release: Release) -> Result<CqlType> {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::indexes::{index_key, meets};
 use crate::args::{IndexExpression, IndexOperator};
 use crate::limits::ROW_WORK;
-use crate::read::DefinedColumns;
+use crate::read::ReversedSlice;
 use crate::ring_order::RingRange;
 use crate::{DbFuture, Request, Result};
 use base::marshal;
@@ -30,7 +30,7 @@ pub(super) struct Filter<'a> {
     pub max_rows: usize,
     pub read: ReadCommand,
     /// The merge of the columns that were read.
-    pub merge: Option<DefinedColumns>,
+    pub merge: Option<ReversedSlice>,
     pub found: Vec<Row>,
 }
 
@@ -253,7 +253,7 @@ impl<'a> Filter<'a> {
                 columns.reverse();
             }
             if let Some(merge) = &self.merge {
-                columns = merge.merged(columns);
+                columns = merge.merged_with_conditions(columns);
             }
             if !(columns.is_empty() && self.request.behaviour.reads.conditions_skip_empty_rows) {
                 self.found.push(Row { key, columns });
@@ -274,8 +274,8 @@ impl<'a> Filter<'a> {
     }
 
     /// Returns whether a row's columns meet one condition. A missing column meets none. A deleted column whose
-    /// tombstone is not purged yet compares as if its value were the four bytes of its deletion time: the old servers
-    /// see it so if the condition is not the one that the index answers.
+    /// tombstone is not purged yet compares as if its value were the four bytes of its deletion time, or in 3.0 and later
+    /// empty: the old servers see it so if the condition is not the one that the index answers.
     fn holds(&self, columns: &RowColumns, expression: &IndexExpression) -> bool {
         let RowColumns::Cells(cells) = columns else { return false };
         let (cf, release) = (&self.read.cf, self.request.behaviour.release);
@@ -283,6 +283,9 @@ impl<'a> Filter<'a> {
         let validator = marshal::at(&**cf.value_validator(&expression.column_name), release);
         cells.iter().any(|cell| {
             let order = match cell.kind {
+                CellKind::Deleted { .. } if self.request.behaviour.reads.deleted_columns_are_empty => {
+                    validator.compare(b"", &expression.value)
+                }
                 CellKind::Deleted { local_deletion_time } => {
                     compare_deletion(validator, local_deletion_time, &expression.value)
                 }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::filter::Filter;
 use crate::args::{ColumnParent, IndexClause, IndexExpression, SlicePredicate};
 use crate::error::invalid;
-use crate::read::DefinedColumns;
+use crate::read::ReversedSlice;
 use crate::{DbFuture, Request, Result};
 use base::model::{Bounds, ReadCommand, Row, RowColumns};
 use store::StoreError;
@@ -59,7 +59,7 @@ impl<'a> IndexReads<'a> {
         max_rows: usize,
         mut read: ReadCommand,
     ) -> Result<Vec<Row>> {
-        let merge = DefinedColumns::of(&mut read);
+        let merge = ReversedSlice::of(&mut read);
         let filter = Filter { request: self.request, expressions, max_rows, read, merge, found: Vec::new() };
         filter.rows(bounds).await
     }

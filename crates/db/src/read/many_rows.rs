@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use super::{DefinedColumns, Reads};
+use super::{Reads, ReversedSlice};
 use crate::limits::ROW_WORK;
 use crate::{Error, Result};
 use base::model::{ReadCommand, RowColumns};
@@ -21,7 +21,7 @@ pub struct ManyRows<'a> {
     keys: std::vec::IntoIter<Bytes>,
     command: ReadCommand,
     /// The merge of the columns that were read.
-    merge: Option<DefinedColumns>,
+    merge: Option<ReversedSlice>,
     /// Bytes of the rows that a cluster has sent.
     bytes: usize,
 }
@@ -57,7 +57,7 @@ impl<'a> Reads<'a> {
 
 impl<'a> ManyRows<'a> {
     /// Returns the same rows, with their columns merged.
-    pub(super) fn merged_by(self, merge: Option<DefinedColumns>) -> ManyRows<'a> {
+    pub(super) fn merged_by(self, merge: Option<ReversedSlice>) -> ManyRows<'a> {
         ManyRows { merge, ..self }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::DefinedColumns;
+use super::ReversedSlice;
 use super::pages::Pages;
 use crate::args::{ColumnParent, KeyRange, SlicePredicate};
 use crate::error::invalid;
@@ -53,7 +53,7 @@ impl<'a> Ranges<'a> {
             let index_reads = self.request.index_reads();
             return index_reads.rows_that_meet(&range.row_filter, bounds, max_rows, read).await;
         }
-        let merge = DefinedColumns::of(&mut read);
+        let merge = ReversedSlice::of(&mut read);
         let command = RangeCommand { bounds, max_rows, read, skip_empty: false };
         let rows = self.request.store().scan(command, consistency).await?;
         let Some(merge) = merge else { return Ok(rows) };

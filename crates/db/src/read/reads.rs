@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{DefinedColumns, ManyRows};
+use super::{ManyRows, ReversedSlice};
 use crate::args::{ColumnParent, ColumnPath, SlicePredicate};
 use crate::error::invalid;
 use crate::write::{Compared, compared};
@@ -101,7 +101,7 @@ impl<'a> Reads<'a> {
         predicate: &SlicePredicate,
     ) -> Result<ManyRows<'a>> {
         let mut command = self.slice_command(parent, predicate)?;
-        let merge = DefinedColumns::of(&mut command);
+        let merge = ReversedSlice::of(&mut command);
         let keys = self.unique_keys(keys.into(), &command)?;
         Ok(self.rows(keys, command).merged_by(merge))
     }
@@ -185,7 +185,7 @@ impl<'a> Reads<'a> {
         keys: Cow<'_, [Bytes]>,
         mut command: ReadCommand,
     ) -> Result<Vec<(Bytes, RowColumns)>> {
-        let merge = DefinedColumns::of(&mut command);
+        let merge = ReversedSlice::of(&mut command);
         let rows = if let [key] = &keys[..] {
             self.check_rows(&keys, &command.cf)?;
             let columns = self.request.store().read(key.clone(), command, self.request.consistency).await?;

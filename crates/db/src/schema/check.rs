@@ -163,6 +163,9 @@ impl SchemaCheck<'_> {
         }
         cf.settings = settings::made(&request.settings, self.release, self.store.checks_definitions)?;
         cf.default_validator = self.type_or_bytes(request.default_validation_class.as_deref())?;
+        if let (true, Some(old)) = (self.rules().default_validator_stays, old) {
+            cf.default_validator = old.default_validator.clone();
+        }
         if !reads_columns_first {
             self.columns(&mut cf, request, old)?;
         }
@@ -262,6 +265,10 @@ impl SchemaCheck<'_> {
     fn check_family(&self, cf: &CfDef, request: &CfRequest) -> Result<()> {
         check_name("Keyspace", &cf.keyspace)?;
         check_name("ColumnFamily", &cf.name)?;
+        let checks_settings = || settings::check(&cf.settings, cf.gc_grace_s, self.release);
+        if self.rules().settings_are_table_params {
+            checks_settings()?;
+        }
         // 2.0 and later ignore it.
         if let (true, false, Some(class)) =
             (self.rules().subcomparator_is_read, cf.is_super(), request.subcomparator_type.as_deref())
@@ -299,7 +306,7 @@ impl SchemaCheck<'_> {
             return invalid("Index name cannot be set without index type");
         }
         self.check_indexes(cf)?;
-        settings::check(&cf.settings, self.release)
+        checks_settings()
     }
 
     fn check_indexes(&self, cf: &CfDef) -> Result<()> {

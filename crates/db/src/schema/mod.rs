@@ -19,6 +19,7 @@ mod settings;
 mod shared_change;
 mod shared_schema;
 mod stored;
+mod table_params;
 mod truncate;
 mod version;
 

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use super::table_params;
 use crate::error::invalid;
 use crate::{Error, Result};
 use base::compat::features::{compaction_options, has_compressor};
@@ -30,21 +31,32 @@ pub(super) fn made(settings: &Settings, release: Release, is_for_cluster: bool) 
         compaction_class(&kept, release)?;
     }
     if let Some(Setting::Text(caching)) = kept.get_mut("caching") {
-        *caching = cached(caching)?;
+        *caching = cached(caching, rules)?;
     }
     if let (true, Some(Setting::Text(retry))) =
         (rules.speculative_retry_is_read, kept.get_mut("speculative_retry"))
     {
-        *retry = speculative_retry(retry)?;
+        let read =
+            if rules.settings_are_table_params { table_params::speculative_retry } else { speculative_retry };
+        *retry = read(retry)?;
     }
     if let Some(Setting::Map(options)) = kept.get_mut("compression_options") {
+        let is_checked = !is_for_cluster && rules.table_settings_are_checked;
+        if is_checked && rules.settings_are_table_params {
+            table_params::check_compression(options, release)?;
+        }
         compress_by(options);
-        if !is_for_cluster && rules.table_settings_are_checked {
+        if is_checked && !rules.settings_are_table_params {
             check_compression(options, release)?;
         }
         if !options.contains_key("sstable_compression") {
             options.remove("chunk_length_kb");
         }
+    }
+    if rules.settings_are_table_params {
+        let strategy = compaction_class(&kept, release);
+        let has_thresholds = strategy.is_ok_and(|(_, options)| options.contains(&"min_threshold"));
+        table_params::put_thresholds(&mut kept, has_thresholds);
     }
     // 2.1 has two settings instead, and stores the one of an older client as the first of them.
     if let (true, Some(interval)) = (rules.index_interval_has_bounds, kept.get("index_interval").cloned()) {
@@ -63,10 +75,13 @@ fn full_name(class: &str, package: &str) -> String {
     if class.contains('.') { class.to_owned() } else { format!("{package}{class}") }
 }
 
-fn cached(value: &str) -> Result<String> {
+fn cached(value: &str, rules: &SchemaRules) -> Result<String> {
     let upper = value.to_ascii_uppercase();
     if ["ALL", "KEYS_ONLY", "ROWS_ONLY", "NONE"].contains(&&*upper) {
         return Ok(upper);
+    }
+    if rules.settings_are_table_params {
+        return invalid(format!("Invalid value {value} for caching parameter"));
     }
     invalid(format!("{value} not found, available types: ALL, KEYS_ONLY, ROWS_ONLY, NONE."))
 }
@@ -224,10 +239,13 @@ fn is_bool(value: &str) -> bool {
     value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false")
 }
 
-/// Checks the numeric settings.
-pub(super) fn check(settings: &Settings, release: Release) -> Result<()> {
+/// Checks the numeric settings. `gc_grace_s` is not among them.
+pub(super) fn check(settings: &Settings, gc_grace_s: i32, release: Release) -> Result<()> {
     let rules = &Behaviour::of(release).schema;
-    check_thresholds(settings, rules)?;
+    if rules.settings_are_table_params {
+        return table_params::check(settings, gc_grace_s);
+    }
+    check_thresholds(settings)?;
     if !rules.table_settings_are_checked {
         return check_memtables(settings);
     }
@@ -242,25 +260,19 @@ pub(super) fn check(settings: &Settings, release: Release) -> Result<()> {
     if rules.index_interval_has_bounds { check_intervals(settings) } else { Ok(()) }
 }
 
-fn int(settings: &Settings, name: &str) -> Option<i32> {
+pub(super) fn int(settings: &Settings, name: &str) -> Option<i32> {
     match settings.get(name) {
         Some(Setting::Int(number)) => Some(*number),
         _ => None,
     }
 }
 
-fn check_thresholds(settings: &Settings, rules: &SchemaRules) -> Result<()> {
+fn check_thresholds(settings: &Settings) -> Result<()> {
     let min = int(settings, "min_compaction_threshold").unwrap_or(4);
     let max = int(settings, "max_compaction_threshold").unwrap_or(32);
     // Setting both to 0 turned compaction off.
-    if max == 0 && rules.thresholds_disable_compaction {
+    if max == 0 {
         return Ok(());
-    }
-    if (min == 0 || max == 0) && !rules.thresholds_disable_compaction {
-        return invalid(
-            "Disabling compaction by setting compaction thresholds to 0 has been removed, set the compaction option \
-             'enabled' to false instead.",
-        );
     }
     if min <= 1 {
         return invalid(format!("Min compaction threshold cannot be less than 2 (got {min})."));
@@ -380,10 +392,10 @@ mod tests {
     #[test]
     fn numeric_settings_are_checked_in_releases_that_have_them() {
         let never = of("memtable_flush_after_mins", Setting::Int(0));
-        assert!(check(&never, Release::V0_7).is_err());
-        assert!(check(&never, Release::V2_1).is_ok());
+        assert!(check(&never, 0, Release::V0_7).is_err());
+        assert!(check(&never, 0, Release::V2_1).is_ok());
         let interval = of("max_index_interval", Setting::Int(1));
-        assert!(check(&interval, Release::V2_1).is_err());
-        assert!(check(&interval, Release::V1_2).is_ok());
+        assert!(check(&interval, 0, Release::V2_1).is_err());
+        assert!(check(&interval, 0, Release::V1_2).is_ok());
     }
 }

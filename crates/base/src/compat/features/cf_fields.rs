@@ -6,7 +6,7 @@ use FieldDefault::{Absent, Bool, Double, Int, Map, Text};
 
 use crate::compat::span::{Span, only, since};
 use crate::util::Release;
-use crate::util::Release::{V0_7, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1, V3_0};
+use crate::util::Release::{V0_7, V0_8, V1_0, V1_1, V1_2, V2_0, V2_1, V2_2, V3_0};
 
 /// The type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +131,7 @@ pub const CF_FIELDS: &[CfField] = &[
             ),
         ],
     ),
-    field(33, "bloom_filter_fp_chance", since(V1_0), &[(V1_0, Absent)]),
+    field(33, "bloom_filter_fp_chance", since(V1_0), &[(V1_0, Absent), (V2_2, Double(0.01))]),
     field(34, "caching", since(V1_1), &[(V1_1, Text("KEYS_ONLY"))]),
     field(37, "dclocal_read_repair_chance", since(V1_1), &[(V1_1, Double(0.0)), (V2_0, Double(0.1))]),
     field(38, "populate_io_cache_on_flush", Span::between(V1_2, V2_0), &[(V1_2, Bool(false))]),

@@ -30,6 +30,8 @@ pub const CHANGES_OF_SEVERAL_ROWS: LaterFeature = LaterFeature::since(3, 0);
 pub const MATERIALIZED_VIEWS: LaterFeature = LaterFeature::since(3, 0);
 /// `ALLOW FILTERING` by regular and static columns without an index (CASSANDRA-6377).
 pub const FILTERING_BY_VALUES: LaterFeature = LaterFeature::since(3, 0);
+/// Types of columns and of fields cannot be changed (CASSANDRA-12443, in 3.0.11 and 3.10).
+pub const FIXED_TYPES: LaterFeature = LaterFeature::since(3, 0);
 /// Indexes on static columns (CASSANDRA-8103).
 pub const INDEXES_ON_STATIC_COLUMNS: LaterFeature = LaterFeature::since(3, 4);
 /// `ALLOW FILTERING` by clustering columns without an index (CASSANDRA-11310).

@@ -12,6 +12,9 @@ rules! {
         conditions_are_in_a_map: bool = since(V2_1);
         /// A condition on a column does not hold for a row that does not exist, not even `IF v = null` (before 2.1).
         conditions_need_row: bool = before(V2_1);
+        /// A refused conditional statement that writes static columns is answered with their values, and if it writes no
+        /// others with the clustering values of the first row (3.0 and later, `CQL3CasRequest.columnsToRead`).
+        refusals_show_partition: bool = since(V3_0);
         /// A partition with static columns only is a row of a result only if a static column is selected (before 2.1).
         bare_statics_need_selection: bool = before(V2_1);
         /// The limit of a SELECT without LIMIT (`SelectStatement` before 2.0).

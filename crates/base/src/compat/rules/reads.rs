@@ -75,6 +75,9 @@ rules! {
         /// An index expression requires a non-empty name of a column of a Standard column family. Otherwise 2.1 and 2.2 fail
         /// with an internal error, because they cannot build a cell name.
         condition_needs_plain_name: bool = Span::between(V2_1, V2_2);
+        /// A deleted column compares with a condition as an empty value (3.0 and later). Before, as the four bytes of its
+        /// deletion time.
+        deleted_columns_are_empty: bool = since(V3_0);
         /// Rows without columns in the slice are left out of the result of index expressions (3.0 and later).
         conditions_skip_empty_rows: bool = since(V3_0);
         /// An index clause with a negative count returns no rows (3.0 and later). Before, it is an internal error.
@@ -90,6 +93,9 @@ rules! {
         /// In a reversed slice of a Standard column family with column definitions, the defined columns come in ascending
         /// order (3.0 and later, `ThriftResultsMerger`).
         defined_columns_ascend: bool = since(V3_0);
+        /// In a reversed slice of super columns, the columns in each are in descending order, except in the last super column
+        /// of counters (3.0 and later, `CassandraServer.thriftifySuperColumns`).
+        super_cells_descend: bool = since(V3_0);
         /// Column names of a CQL table are checked against its definition (2.0 and later).
         names_are_checked_by_table: bool = since(V2_0);
         /// Deletions with invalid names are compared with stored names as in 0.6: TimeUUIDs by their times first, and a

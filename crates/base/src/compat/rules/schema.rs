@@ -108,8 +108,12 @@ rules! {
         types_are_of_cql: bool = since(V3_0);
         /// The type of a column family may have upper and lower case, such as `super` (3.0 and later).
         family_types_ignore_case: bool = since(V3_0);
-        /// Thresholds of 0 disable compaction (to 2.2); later they are refused.
-        thresholds_disable_compaction: bool = before(V3_0);
+        /// An update keeps the type of values without a definition, whatever it asks for (3.0 and later,
+        /// `ThriftConversion.fromThriftForUpdate`).
+        default_validator_stays: bool = since(V3_0);
+        /// Settings are checked as the parameters of a CQL table, which have messages and limits of their own (3.0 and later,
+        /// `TableParams`, `CompressionParams`, `CompactionParams`).
+        settings_are_table_params: bool = since(V3_0);
         /// A Super column family has the columns of its CQL table: the map of a super column's columns, and `value` (3.0 and
         /// later).
         supers_show_columns: bool = since(V3_0);

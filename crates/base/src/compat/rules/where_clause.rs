@@ -68,6 +68,8 @@ rules! {
         limits_filters: bool = SINCE_2_2;
         /// The rows of an aggregate are read in pages (2.2 and later, `AggregationQueryPager`).
         pages_aggregates: bool = SINCE_2_2;
+        /// LIMIT counts the rows of the result, of which count(*) has one (2.2 and later, `SelectStatement.updateLimitForQuery`).
+        limits_results: bool = SINCE_2_2;
         /// Messages about null in the value of a clustering column depend on whether names of cells are read, or slices (2.1,
         /// `SelectStatement.getRequestedColumns`, `buildBound`).
         tells_names_from_slices: bool = only(V2_1);

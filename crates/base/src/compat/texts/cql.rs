@@ -1,6 +1,22 @@
 //! Messages about CQL statements.
 
 use super::{V1_1, V2_0, V2_1, V2_2, V3_0, V3_10, texts};
+use crate::compat::Line;
+
+/// Returns a type's message about a text that it cannot read, in the words of a line. They changed with 2.2.
+pub fn value_mistake(line: Line, message: &str) -> String {
+    if line.is_before(V2_2) { message.to_owned() } else { later_value_mistake(message) }
+}
+
+/// Returns the same message in the words of 2.2 and later.
+pub fn later_value_mistake(message: &str) -> String {
+    const CHANGED: [(&str, &str); 3] = [
+        ("unable to make inetaddress", "Unable to make inet address"),
+        ("unable to ", "Unable to "),
+        ("a  formatted", "a formatted"),
+    ];
+    CHANGED.iter().fold(message.to_owned(), |text, (old, new)| text.replacen(old, new, 1))
+}
 
 texts! {
     /// The number of values of an unprepared statement differs from the number of its markers (`QueryProcessor`).
@@ -45,7 +61,8 @@ texts! {
     /// A timestamp of more milliseconds than a long has (`DateType` to 1.2, later `TimestampSerializer`).
     too_long_date(constant: &str) {
         "unable to coerce '{constant}' to a  formatted date (long)";
-        V2_0: "unable to make long (for date) from: '{constant}'"
+        V2_0: "unable to make long (for date) from: '{constant}'";
+        V2_2: "Unable to make long (for date) from: '{constant}'"
     }
 
     /// ALTER TABLE DROP of a COMPACT STORAGE table (`AlterTableStatement`).
@@ -92,6 +109,42 @@ texts! {
     unknown_in_where(name: &str, relation: &str) {
         "Undefined name {name} in where clause ('{relation}')";
         V3_0: "Undefined column name {name}"
+    }
+
+    /// A column to write or to delete, which the table does not have (`UpdateStatement`, later `ColumnDefinition.Raw`).
+    unknown_column(name: &str) {
+        "Unknown identifier {name}";
+        V3_10: "Undefined column name {name}"
+    }
+
+    /// A condition of IF on a column that the table does not have (`ModificationStatement`, later `ColumnDefinition.Raw`).
+    unknown_in_if(name: &str) {
+        "Unknown identifier {name}";
+        V3_0: "Unknown identifier {name} in IF conditions";
+        V3_10: "Undefined column name {name}"
+    }
+
+    /// A selected column that the table does not have (`Selectable`, later `ColumnDefinition.Raw`).
+    unknown_in_selection(name: &str) {
+        "Undefined name {name} in selection clause";
+        V3_10: "Undefined column name {name}"
+    }
+
+    /// ORDER BY on a column that the table does not have (`SelectStatement`, later `ColumnDefinition.Raw`).
+    unknown_in_order(name: &str) {
+        "Order by on unknown column {name}";
+        V3_10: "Undefined column name {name}"
+    }
+
+    /// ALTER of the type of a column or a field (3.0.11 and later, `AlterTableStatement`, `AlterTypeStatement`).
+    fixed_types() {
+        "Altering of types is not allowed"
+    }
+
+    /// A negative TTL (`Attributes.getTimeToLive`).
+    negative_ttl(ttl_s: i32) {
+        "A TTL must be greater or equal to 0";
+        V2_2: "A TTL must be greater or equal to 0, but was {ttl_s}"
     }
 
     /// CONTAINS on a clustering column without an index (`StatementRestrictions`).
