@@ -251,7 +251,7 @@ impl<'p> ConditionalRequest<'p> {
         &mut self,
         state: &QueryState<'_>,
         options: &QueryOptions,
-    ) -> Result<(), CqlError> {
+    ) -> Result<()> {
         let changes_statics =
             |(step, _): &(Step<'_>, RowSet)| step.plan.operations.iter().any(ColumnOperation::is_static);
         if !self.steps.iter().any(changes_statics) {

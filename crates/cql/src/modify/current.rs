@@ -142,7 +142,7 @@ impl CurrentRow {
         table: &Table,
         key: &Bytes,
         consistency: ConsistencyLevel,
-    ) -> Result<CurrentRow, CqlError> {
+    ) -> Result<CurrentRow> {
         let slice = SliceRange { start: static_bound(&table.def, 1), ..SliceRange::all() };
         let cells = read(state, table, key, None, first_of(slice), consistency).await?;
         Ok(CurrentRow { cells: cells.into_iter().filter(Cell::is_live).collect(), is_other: true })
