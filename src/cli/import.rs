@@ -20,8 +20,8 @@ use base::util::{Clock, listed};
 use config::Config;
 use transfer::endpoint::{Endpoint, Location, OpenOptions};
 use transfer::import::{
-    AsOf, CHECKPOINT_EVERY, Comparison, FamilyName, ImportError, ImportOptions, Inventory, LoggedCounts,
-    SourcePartitioner,
+    AsOf, CHECKPOINT_EVERY, FamilyName, ImportError, ImportOptions, Inventory, LoggedCounts,
+    SourcePartitioner, TargetComparison,
 };
 use transfer::{endpoint, import as importing};
 
@@ -141,7 +141,7 @@ async fn prepare(
     if args.verify {
         let comparison = importing::check_comparable(to).map_err(|error| error.to_string())?;
         let files = source.partitioner.class_name();
-        if let Comparison::Dumps(partitioner) = comparison
+        if let TargetComparison::Dumps(partitioner) = comparison
             && partitioner.class_name() != files
         {
             return Err(format!(

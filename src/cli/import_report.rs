@@ -9,7 +9,7 @@ use super::import_found::shown_times;
 use crate::cli::Result;
 use base::util::counted;
 use base::util::output::{print_line, report_line};
-use transfer::import::{FamilySummary, Inventory, Losses, Summary, UnfoundWrites, Verified};
+use transfer::import::{FamilySummary, Inventory, Losses, Summary, UnfoundWrites, VerifiedImport};
 
 /// Lines of each kind about losses that a dry run prints.
 const LINES_FOUND: usize = 20;
@@ -52,7 +52,7 @@ pub(super) fn report_found(inventory: &Inventory, summary: &Summary) -> Result<(
 }
 
 /// Prints how many differences there are. They are an error.
-pub(super) fn report_verified(verified: &Verified) -> Result<()> {
+pub(super) fn report_verified(verified: &VerifiedImport) -> Result<()> {
     if verified.is_complete {
         print_line!("compared: {} cells and deletions of the files with the target", verified.compared);
     } else {

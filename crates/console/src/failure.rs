@@ -4,7 +4,7 @@ use askama::Template;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::page::{Frame, page_with};
+use super::page::{PageFrame, page_with};
 
 /// The result of an operation of this crate; another kind of error can be named.
 pub(crate) type Result<T, E = AdminError> = std::result::Result<T, E>;
@@ -80,12 +80,12 @@ impl IntoResponse for AdminError {
 #[derive(Template)]
 #[template(path = "pages/failure.html")]
 struct FailurePage {
-    frame: Frame,
+    frame: PageFrame,
     why: String,
 }
 
 /// Shows the error of a reply to a person in a page. Other replies stay as they are.
-pub(crate) fn in_page(reply: Response, frame: impl FnOnce() -> Frame) -> Response {
+pub(crate) fn in_page(reply: Response, frame: impl FnOnce() -> PageFrame) -> Response {
     let Some(AdminError { status, why }) = reply.extensions().get().cloned() else { return reply };
     let mut frame = frame();
     status.canonical_reason().unwrap_or("Failed").clone_into(&mut frame.title);

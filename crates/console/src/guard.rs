@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 
 use super::csrf::{CSRF_HEADER, CsrfField};
 use super::failure::{AdminError, in_page, wants_page};
-use super::page::Frame;
+use super::page::PageFrame;
 use super::pages::{charts, login};
 use super::seen_schema::SeenSchema;
 use super::session::SessionId;
@@ -63,7 +63,7 @@ pub(crate) async fn admit(State(state): Admin, mut request: Request, next: Next)
     request.extensions_mut().insert(visitor.clone());
     let mut reply = next.run(request).await;
     if is_page {
-        reply = in_page(reply, || Frame::new(&visitor, "", ""));
+        reply = in_page(reply, || PageFrame::new(&visitor, "", ""));
     }
     if let Some(cookie) = new_cookie {
         reply.headers_mut().append(header::SET_COOKIE, cookie);
@@ -83,12 +83,12 @@ struct Sender {
 }
 
 /// Why a request is not let in.
-enum Refusal {
+enum Denial {
     WrongToken,
     NoLogin,
 }
 
-fn identify(state: &AdminState, request: &Request, connection: &HttpConnection) -> Result<Sender, Refusal> {
+fn identify(state: &AdminState, request: &Request, connection: &HttpConnection) -> Result<Sender, Denial> {
     let headers = request.headers();
     if headers.contains_key(header::AUTHORIZATION) {
         return match state.access.token() {
@@ -99,7 +99,7 @@ fn identify(state: &AdminState, request: &Request, connection: &HttpConnection) 
                 has_logged_in: false,
                 needs_csrf: false,
             }),
-            _ => Err(Refusal::WrongToken),
+            _ => Err(Denial::WrongToken),
         };
     }
     let cookie = SessionId::of_request(headers, connection);
@@ -115,25 +115,25 @@ fn identify(state: &AdminState, request: &Request, connection: &HttpConnection) 
     let (user, has_logged_in) = match user {
         Some(user) => (user, true),
         None if state.access.is_open() => (User::operator(), false),
-        None => return Err(Refusal::NoLogin),
+        None => return Err(Denial::NoLogin),
     };
     let is_new = cookie.is_none();
     Ok(Sender { user, cookie, is_new, has_logged_in, needs_csrf: true })
 }
 
 /// Sends a browser to the login page, and everything else a refusal.
-fn refuse(state: &AdminState, request: &Request, refusal: Refusal) -> Response {
+fn refuse(state: &AdminState, request: &Request, refusal: Denial) -> Response {
     let is_page = is_safe(request.method()) && wants_page(request.headers());
-    if is_page && matches!(refusal, Refusal::NoLogin) {
+    if is_page && matches!(refusal, Denial::NoLogin) {
         return Redirect::to(&login::path_for(request.uri())).into_response();
     }
     let why = match refusal {
-        Refusal::WrongToken if state.access.token().is_none() => {
+        Denial::WrongToken if state.access.token().is_none() => {
             "this server has no token: send the request without the header Authorization"
         }
-        Refusal::WrongToken => "the token is wrong: the file of --admin-token-file has the right one",
-        Refusal::NoLogin if state.access.token().is_some() => NEEDS_TOKEN,
-        Refusal::NoLogin => "log in first: GET /login has the form",
+        Denial::WrongToken => "the token is wrong: the file of --admin-token-file has the right one",
+        Denial::NoLogin if state.access.token().is_some() => NEEDS_TOKEN,
+        Denial::NoLogin => "log in first: GET /login has the form",
     };
     let mut reply = AdminError::new(StatusCode::UNAUTHORIZED, why).into_response();
     reply.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -5,7 +5,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::failure::AdminError;
-use super::side_bar::{Place, SideBar};
+use super::side_bar::{BarPlace, SideBar};
 use super::visitor::Visitor;
 
 /// A link of the navigation.
@@ -48,7 +48,7 @@ impl NavLink {
 }
 
 /// The frame of a page, for `layout.html`. Each template of a page has it as the field `frame`.
-pub(crate) struct Frame {
+pub(crate) struct PageFrame {
     /// The title of the page, in plain text.
     pub title: String,
     /// The path of the page in the navigation, or an empty text.
@@ -62,19 +62,19 @@ pub(crate) struct Frame {
     pub user: Option<String>,
 }
 
-impl Frame {
+impl PageFrame {
     /// Returns the frame of a visitor's page.
-    pub(crate) fn new(visitor: &Visitor, path: &'static str, title: impl Into<String>) -> Frame {
-        Frame::at(visitor, path, title.into(), Place::default())
+    pub(crate) fn new(visitor: &Visitor, path: &'static str, title: impl Into<String>) -> PageFrame {
+        PageFrame::at(visitor, path, title.into(), BarPlace::default())
     }
 
     /// Returns the frame of a page that shows data.
-    pub(crate) fn of_data(visitor: &Visitor, title: impl Into<String>, place: Place<'_>) -> Frame {
-        Frame::at(visitor, "/keyspaces", title.into(), place)
+    pub(crate) fn of_data(visitor: &Visitor, title: impl Into<String>, place: BarPlace<'_>) -> PageFrame {
+        PageFrame::at(visitor, "/keyspaces", title.into(), place)
     }
 
-    fn at(visitor: &Visitor, path: &'static str, title: String, place: Place<'_>) -> Frame {
-        Frame {
+    fn at(visitor: &Visitor, path: &'static str, title: String, place: BarPlace<'_>) -> PageFrame {
+        PageFrame {
             title,
             path,
             navigation: NAVIGATION.iter().filter(|link| link.is_for(visitor)).collect(),
@@ -85,9 +85,9 @@ impl Frame {
     }
 
     /// Returns the frame of a page before the login.
-    pub(crate) fn before_login(title: impl Into<String>, csrf: String) -> Frame {
+    pub(crate) fn before_login(title: impl Into<String>, csrf: String) -> PageFrame {
         let (title, side_bar) = (title.into(), SideBar::default());
-        Frame { title, path: "", navigation: Vec::new(), side_bar, csrf, user: None }
+        PageFrame { title, path: "", navigation: Vec::new(), side_bar, csrf, user: None }
     }
 }
 

@@ -12,7 +12,7 @@ const UNFOLDED_MAX: usize = 2;
 
 /// The place of a page in the data. Empty texts: the page shows no data.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Place<'a> {
+pub(crate) struct BarPlace<'a> {
     pub keyspace: &'a str,
     pub family: &'a str,
     /// Whether the page shows a part of the column family, such as a row.
@@ -49,7 +49,7 @@ pub(crate) struct BarFamily {
 }
 
 impl SideBar {
-    pub(crate) fn of(schema: &SeenSchema, place: Place<'_>) -> SideBar {
+    pub(crate) fn of(schema: &SeenSchema, place: BarPlace<'_>) -> SideBar {
         let all = schema.keyspaces();
         let is_here = |keyspace: &SeenKeyspace| keyspace.name == place.keyspace;
         let own = schema.own().count();
@@ -65,7 +65,7 @@ impl SideBar {
     }
 }
 
-fn bar_keyspace(keyspace: &SeenKeyspace, place: Place<'_>, unfolds: bool) -> BarKeyspace {
+fn bar_keyspace(keyspace: &SeenKeyspace, place: BarPlace<'_>, unfolds: bool) -> BarKeyspace {
     let is_here = keyspace.name == place.keyspace;
     let current = if is_here && place.family.is_empty() { "page" } else { "" };
     let is_listed = |at: usize, cf: &CfDef| at < FAMILIES_MAX || is_here && cf.name == place.family;

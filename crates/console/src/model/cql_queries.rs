@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::cql_statements::{Candidate, Candidates};
-use super::shown_query::{ShownQuery, Verdict, beginning};
+use super::shown_query::{QueryVerdict, ShownQuery, beginning};
 use super::sketch::OpenSketch;
 use crate::limits::{SKETCH_QUERIES_MAX, SKETCH_ROWS};
 use base::schema::{CfDef, TableDef};
@@ -37,18 +37,18 @@ pub(super) async fn cql_queries(
 async fn tried(open: &OpenSketch, candidate: Candidate) -> ShownQuery {
     let Candidate { purpose, text } = candidate;
     let refused = match measured(open, &text).await {
-        Ok(measured) => return measured.shown(purpose, text, Verdict::Served),
+        Ok(measured) => return measured.shown(purpose, text, QueryVerdict::Served),
         Err(error) => error,
     };
     let filtering = format!("{text}{ALLOW_FILTERING}");
     if refused.to_string().contains(ALLOW_FILTERING.trim_start())
         && let Ok(measured) = measured(open, &filtering).await
     {
-        return measured.shown(purpose, filtering, Verdict::Filtering);
+        return measured.shown(purpose, filtering, QueryVerdict::Filtering);
     }
     let words = beginning(&refused.to_string());
     let text = escaped_statement(text);
-    ShownQuery { purpose: beginning(&purpose), text, verdict: Verdict::Refused, words, cells: None }
+    ShownQuery { purpose: beginning(&purpose), text, verdict: QueryVerdict::Refused, words, cells: None }
 }
 
 /// Returns a statement as text in which everything can be seen.
@@ -65,7 +65,7 @@ struct Measured {
 }
 
 impl Measured {
-    fn shown(self, purpose: String, text: String, verdict: Verdict) -> ShownQuery {
+    fn shown(self, purpose: String, text: String, verdict: QueryVerdict) -> ShownQuery {
         let (purpose, words) = (beginning(&purpose), beginning(&self.warnings.join("; ")));
         ShownQuery { purpose, text: escaped_statement(text), verdict, words, cells: self.cells }
     }

@@ -85,7 +85,7 @@ impl ShownFamily {
         let read = read_rows(open, cf).await;
         let (rows, mut is_cut) =
             read.map_err(|error| SketchError::new(Area::Data, format!("{}: {error}", cf.name)))?;
-        let view = RowView { open, cf, def: &def };
+        let view = SampleRows { open, cf, def: &def };
         let mut shown = Vec::new();
         let mut left = SKETCH_CELLS;
         for (row_at, row) in rows.iter().enumerate() {
@@ -147,13 +147,13 @@ pub(super) async fn read_rows(open: &OpenSketch, cf: &Arc<CfDef>) -> Result<(Vec
 }
 
 /// Shows rows of a column family.
-struct RowView<'a> {
+struct SampleRows<'a> {
     open: &'a OpenSketch,
     cf: &'a CfDef,
     def: &'a TableDef,
 }
 
-impl RowView<'_> {
+impl SampleRows<'_> {
     /// Shows a row with as many cells as are left.
     fn row(&self, row: &Row, anchor: &str, left: &mut usize) -> ShownRow {
         let types = self.open.database.types();

@@ -15,29 +15,29 @@ pub(super) fn beginning(text: &str) -> String {
 
 /// Whether a model serves a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum QueryVerdict {
     Served,
     /// Only with ALLOW FILTERING, which reads more than it returns.
     Filtering,
     Refused,
 }
 
-impl Verdict {
+impl QueryVerdict {
     /// Returns the words of the page.
     pub(crate) fn words(self) -> &'static str {
         match self {
-            Verdict::Served => "served",
-            Verdict::Filtering => "only with ALLOW FILTERING",
-            Verdict::Refused => "refused",
+            QueryVerdict::Served => "served",
+            QueryVerdict::Filtering => "only with ALLOW FILTERING",
+            QueryVerdict::Refused => "refused",
         }
     }
 
     /// Returns the class of the words' element.
     pub(crate) fn class(self) -> &'static str {
         match self {
-            Verdict::Served => "served",
-            Verdict::Filtering => "filtering",
-            Verdict::Refused => "refused",
+            QueryVerdict::Served => "served",
+            QueryVerdict::Filtering => "filtering",
+            QueryVerdict::Refused => "refused",
         }
     }
 }
@@ -49,7 +49,7 @@ pub(crate) struct ShownQuery {
     pub purpose: String,
     /// The call or statement.
     pub text: String,
-    pub verdict: Verdict,
+    pub verdict: QueryVerdict,
     /// The server's words if it refuses the query; else what the query reads and what makes it slow.
     pub words: String,
     /// Cells that it read of the sample data; `None` if it was not run.
@@ -70,11 +70,13 @@ impl QueryList {
 
     /// Returns the number of queries by their verdict: `12 served, 1 refused`.
     pub(crate) fn summary(&self) -> String {
-        let count = |verdict: Verdict| {
+        let count = |verdict: QueryVerdict| {
             let count = self.queries.iter().filter(|query| query.verdict == verdict).count();
             (count > 0).then(|| format!("{count} {}", verdict.words()))
         };
-        let counts = [Verdict::Served, Verdict::Filtering, Verdict::Refused].into_iter().filter_map(count);
+        let counts = [QueryVerdict::Served, QueryVerdict::Filtering, QueryVerdict::Refused]
+            .into_iter()
+            .filter_map(count);
         counts.collect::<Vec<_>>().join(", ")
     }
 }

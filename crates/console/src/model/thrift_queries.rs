@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::shown_query::{ShownQuery, Verdict, beginning};
+use super::shown_query::{QueryVerdict, ShownQuery, beginning};
 use super::sketch::OpenSketch;
 use crate::present::{escaped, key_class, read_as};
 use base::compat::Behaviour;
@@ -155,8 +155,10 @@ impl TriedCalls<'_> {
         let keyspace = self.cf.keyspace.as_bytes();
         let request = database.request(keyspace, ConsistencyLevel::One, Behaviour::of(NEWEST));
         let (verdict, words, cells) = match call(&request).await {
-            Ok(()) | Err(Error::NotFound) => (Verdict::Served, String::new(), Some(watched.cells_read())),
-            Err(error) => (Verdict::Refused, beginning(&error.to_string()), None),
+            Ok(()) | Err(Error::NotFound) => {
+                (QueryVerdict::Served, String::new(), Some(watched.cells_read()))
+            }
+            Err(error) => (QueryVerdict::Refused, beginning(&error.to_string()), None),
         };
         self.shown.push(ShownQuery { purpose: purpose.into(), text, verdict, words, cells });
     }

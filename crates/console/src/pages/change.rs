@@ -15,7 +15,7 @@ use crate::choices::Choices;
 use crate::extract::{Form, Query};
 use crate::failure::forbidden;
 use crate::failure::{AdminError, Result};
-use crate::page::{Frame, page_with};
+use crate::page::{PageFrame, page_with};
 use crate::state::{Admin, AdminState};
 use crate::visitor::Visitor;
 use base::schema::CfDef;
@@ -55,7 +55,7 @@ pub(crate) struct ChangeForm {
 #[derive(Template)]
 #[template(path = "pages/change.html")]
 struct ChangePage {
-    frame: Frame,
+    frame: PageFrame,
     form: ChangeForm,
     choices: Choices,
     may_change: bool,
@@ -125,7 +125,7 @@ fn show(visitor: &Visitor, form: ChangeForm, applied: Result<Option<Applied>>) -
     let choices = Choices::of(&visitor.schema, &form.keyspace, &form.family);
     let status = failed.as_ref().map(|failed| failed.status);
     let shown = ChangePage {
-        frame: Frame::new(visitor, "/change", "Change"),
+        frame: PageFrame::new(visitor, "/change", "Change"),
         form,
         choices,
         may_change: visitor.may_change,

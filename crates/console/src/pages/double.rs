@@ -20,7 +20,7 @@ use crate::choices::Choices;
 use crate::extract::{Form, Query};
 use crate::failure::forbidden;
 use crate::failure::{AdminError, Result, wants_page};
-use crate::page::{Frame, page, page_with};
+use crate::page::{PageFrame, page, page_with};
 use crate::present::escaped;
 use crate::state::{Admin, AdminState};
 use crate::visitor::Visitor;
@@ -29,7 +29,7 @@ use double::control::{ClockReply, Control, ControlError, FaultReply, SnapshotRep
 #[derive(Template)]
 #[template(path = "pages/double.html")]
 struct DoublePage {
-    frame: Frame,
+    frame: PageFrame,
     /// The last action, or the reason why it failed.
     done: &'static str,
     failure: String,
@@ -93,7 +93,7 @@ pub(crate) struct DoubleQuery {
 #[derive(Template)]
 #[template(path = "pages/double_off.html")]
 struct DoubleOffPage {
-    frame: Frame,
+    frame: PageFrame,
     why: &'static str,
 }
 
@@ -119,7 +119,7 @@ pub(crate) async fn answer(
     Query(query): Query<DoubleQuery>,
 ) -> Result<Response> {
     if state.control.is_none() && wants_page(&headers) {
-        let frame = Frame::new(&visitor, "/double", "Test double");
+        let frame = PageFrame::new(&visitor, "/double", "Test double");
         return Ok(page_with(&DoubleOffPage { frame, why: NO_CONTROL }, Some(StatusCode::NOT_FOUND)));
     }
     let control = control_of(&state, &visitor)?;
@@ -150,7 +150,7 @@ async fn read(control: &Control, visitor: &Visitor) -> Result<DoublePage> {
     let faults = control.faults().map_err(failed)?;
     let (asked, asked_left_out) = asked(&faults.journal);
     Ok(DoublePage {
-        frame: Frame::new(visitor, "/double", "Test double"),
+        frame: PageFrame::new(visitor, "/double", "Test double"),
         done: "",
         failure: String::new(),
         snapshots: control.snapshots().await.into_iter().map(ShownSnapshot::from).collect(),

@@ -20,7 +20,7 @@ const SUPER_COLUMNS: &str = "super columns";
 const ROWS: &str = "rows, sorted by clustering columns";
 
 /// A box of the drawing: a name, and the type of its values.
-pub(super) struct Slot {
+pub(super) struct DrawnBox {
     pub name: String,
     pub of: String,
     /// That it has an index, or that it sorts in descending order; mostly empty.
@@ -34,15 +34,15 @@ pub(super) struct FamilyDrawing {
     pub kind: &'static str,
     /// The drawing in words.
     pub words: String,
-    pub key: Vec<Slot>,
+    pub key: Vec<DrawnBox>,
     /// Super columns, or clustering columns: the part that repeats in a row.
-    pub repeats: Vec<Slot>,
+    pub repeats: Vec<DrawnBox>,
     /// The title of `repeats`.
     pub repeats_name: &'static str,
-    pub statics: Vec<Slot>,
-    pub columns: Vec<Slot>,
+    pub statics: Vec<DrawnBox>,
+    pub columns: Vec<DrawnBox>,
     /// Columns of any other name.
-    pub others: Option<Slot>,
+    pub others: Option<DrawnBox>,
     pub settings: Vec<(&'static str, String)>,
 }
 
@@ -91,23 +91,23 @@ impl FamilyDrawing {
     }
 
     fn of_family(database: &Database, cf: &CfDef) -> FamilyDrawing {
-        let key = Slot {
+        let key = DrawnBox {
             name: cf.key_alias.as_ref().map_or_else(String::new, |alias| escaped(alias)),
             of: class_text(key_class(cf)),
             mark: "",
         };
         let names = cf.subcomparator().unwrap_or(&cf.comparator);
-        let columns = cf.column_metadata.values().map(|column| Slot {
+        let columns = cf.column_metadata.values().map(|column| DrawnBox {
             name: read_as(database.types(), &**names, &column.name).text,
             of: class_text(&*column.validator),
             mark: if column.index.is_some() { "indexed" } else { "" },
         });
-        let others = Slot {
+        let others = DrawnBox {
             name: format!("any {}", class_text(&**names)),
             of: class_text(&*cf.default_validator),
             mark: "",
         };
-        let repeats = cf.is_super().then(|| Slot {
+        let repeats = cf.is_super().then(|| DrawnBox {
             name: format!("any {}", class_text(&*cf.comparator)),
             of: String::new(),
             mark: "",
@@ -178,7 +178,7 @@ impl FamilyDrawing {
 }
 
 /// Returns the boxes of a table's columns.
-fn slots<'a>(cf: &CfDef, columns: impl IntoIterator<Item = &'a TableColumn>) -> Vec<Slot> {
+fn slots<'a>(cf: &CfDef, columns: impl IntoIterator<Item = &'a TableColumn>) -> Vec<DrawnBox> {
     let mut slots = Vec::new();
     for column in columns {
         let of_cell = cf.column_metadata.get(&column.cell_name);
@@ -189,15 +189,15 @@ fn slots<'a>(cf: &CfDef, columns: impl IntoIterator<Item = &'a TableColumn>) -> 
         } else {
             ""
         };
-        slots.push(Slot { name: escaped(column.name.as_bytes()), of: column.cql_type.to_string(), mark });
+        slots.push(DrawnBox { name: escaped(column.name.as_bytes()), of: column.cql_type.to_string(), mark });
     }
     slots
 }
 
 /// Returns names with their types.
-fn list(slots: &[Slot]) -> String {
+fn list(slots: &[DrawnBox]) -> String {
     let mut texts = Vec::new();
-    for Slot { name, of, mark } in slots {
+    for DrawnBox { name, of, mark } in slots {
         let mark = if mark.is_empty() { String::new() } else { format!(", {mark}") };
         texts.push(format!("{name} ({of}{mark})"));
     }

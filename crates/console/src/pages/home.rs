@@ -9,7 +9,7 @@ use axum::response::Response;
 use super::connect::{ConnectSnippet, snippets};
 use crate::census::{FamilySize, Sizes};
 use crate::metrics::{Chart, Readings, duration, overview};
-use crate::page::{Frame, page};
+use crate::page::{PageFrame, page};
 use crate::present::escaped;
 use crate::seen_schema::SeenKeyspace;
 use crate::served::Served;
@@ -34,7 +34,7 @@ const PAST_CHARS: usize = 120;
 #[derive(Template)]
 #[template(path = "pages/home.html")]
 struct HomePage {
-    frame: Frame,
+    frame: PageFrame,
     is_healthy: bool,
     clients: String,
     charts: Vec<Chart>,
@@ -54,11 +54,11 @@ struct ShownKeyspace {
     name: String,
     shown: String,
     size: String,
-    families: Vec<ShownFamily>,
+    families: Vec<HomeFamily>,
     left_out: usize,
 }
 
-struct ShownFamily {
+struct HomeFamily {
     name: String,
     shown: String,
     size: String,
@@ -100,7 +100,7 @@ pub(crate) async fn answer(State(state): Admin, visitor: Visitor) -> Response {
     };
     let readings = Readings::take(&state);
     page(&HomePage {
-        frame: Frame::new(&visitor, "/", "Home"),
+        frame: PageFrame::new(&visitor, "/", "Home"),
         is_healthy: state.status.failure().is_none(),
         clients: clients(readings.connections_open as u64),
         charts: overview(&state.history.list()),
@@ -156,7 +156,7 @@ fn shown_keyspace(keyspace: &SeenKeyspace, sizes: Option<&Sizes>) -> ShownKeyspa
         sum = sum.zip(size).map(|(sum, size)| sum.and(size));
         if families.len() < FAMILIES_MAX {
             let size = size.map_or_else(String::new, shown_size);
-            families.push(ShownFamily { name: cf.name.clone(), shown: escaped(cf.name.as_bytes()), size });
+            families.push(HomeFamily { name: cf.name.clone(), shown: escaped(cf.name.as_bytes()), size });
         }
     }
     let size = sum.filter(|_| !families.is_empty()).map(shown_size);

@@ -7,10 +7,10 @@ use axum::response::Response;
 use super::family_drawing::FamilyDrawing;
 use crate::extract::Path;
 use crate::failure::{AdminError, Result};
-use crate::page::{Frame, page};
+use crate::page::{PageFrame, page};
 use crate::present::escaped;
 use crate::seen_schema::{may_see, readable};
-use crate::side_bar::Place;
+use crate::side_bar::BarPlace;
 use crate::state::Admin;
 use crate::visitor::Visitor;
 use base::schema::{Catalog, KeyspaceDef};
@@ -19,7 +19,7 @@ use config::suggestion;
 #[derive(Template)]
 #[template(path = "pages/keyspaces.html")]
 struct KeyspacesPage {
-    frame: Frame,
+    frame: PageFrame,
     keyspaces: Vec<ListedKeyspace>,
 }
 
@@ -38,7 +38,7 @@ struct ListedFamily {
 #[derive(Template)]
 #[template(path = "pages/keyspace.html")]
 struct KeyspacePage {
-    frame: Frame,
+    frame: PageFrame,
     name: String,
     definition: Vec<(&'static str, String)>,
     families: Vec<FamilyDrawing>,
@@ -60,7 +60,7 @@ pub(crate) async fn list(State(state): Admin, visitor: Visitor) -> Response {
             families: families.collect(),
         });
     }
-    page(&KeyspacesPage { frame: Frame::new(&visitor, "/keyspaces", "Data"), keyspaces })
+    page(&KeyspacesPage { frame: PageFrame::new(&visitor, "/keyspaces", "Data"), keyspaces })
 }
 
 /// Answers `GET /keyspaces/{keyspace}`.
@@ -74,7 +74,7 @@ pub(crate) async fn one(State(state): Admin, visitor: Visitor, Path(name): Path<
         readable(keyspace, &visitor.user).map(|cf| FamilyDrawing::of(&state.database, cf)).collect();
     let title = format!("Keyspace {}", escaped(name.as_bytes()));
     Ok(page(&KeyspacePage {
-        frame: Frame::of_data(&visitor, title, Place { keyspace: &name, ..Place::default() }),
+        frame: PageFrame::of_data(&visitor, title, BarPlace { keyspace: &name, ..BarPlace::default() }),
         definition: definition_of(keyspace),
         families,
         name,

@@ -24,7 +24,7 @@ use crate::failure::Result;
 use crate::failure::forbidden;
 use crate::limits::{LIVE_LIST_MAX, LIVE_WATCH_S};
 use crate::metrics::{Chart, HISTORY_MINUTES, details};
-use crate::page::{Frame, page};
+use crate::page::{PageFrame, page};
 use crate::present::escaped;
 use crate::state::{Admin, AdminState};
 use crate::visitor::Visitor;
@@ -40,7 +40,7 @@ const JOURNAL_SHOWN: usize = 20;
 #[derive(Template)]
 #[template(path = "pages/live.html")]
 struct LivePage {
-    frame: Frame,
+    frame: PageFrame,
     charts: Vec<Chart>,
     minutes: u64,
     choices: Choices,
@@ -123,7 +123,7 @@ async fn live_page(state: &AdminState, visitor: &Visitor, query: LiveQuery) -> R
     let (kinds, clients, clients_left_out) = grouped(&state.server.clients());
     let (errors, errors_forgotten) = activity.errors.list();
     Ok(LivePage {
-        frame: Frame::new(visitor, "/live", "Live"),
+        frame: PageFrame::new(visitor, "/live", "Live"),
         charts: details(&state.history.list()),
         minutes: HISTORY_MINUTES,
         choices: Choices::of(&visitor.schema, &query.keyspace, &query.family),

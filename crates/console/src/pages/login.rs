@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::extract::{Form, Query};
 use crate::failure::{AdminError, Result};
-use crate::page::{Frame, page_with};
+use crate::page::{PageFrame, page_with};
 use crate::session::SessionId;
 use crate::state::{Admin, AdminState};
 use crate::visitor::Visitor;
@@ -25,7 +25,7 @@ const NEXT_BYTES_MAX: usize = 2048;
 #[derive(Template)]
 #[template(path = "pages/login.html")]
 struct LoginPage {
-    frame: Frame,
+    frame: PageFrame,
     has_logins: bool,
     has_token: bool,
     /// The path to which the login returns.
@@ -100,7 +100,7 @@ fn show(
     let cookie = cookie.unwrap_or_else(SessionId::random);
     let status = (!failure.is_empty()).then_some(StatusCode::UNAUTHORIZED);
     let shown = LoginPage {
-        frame: Frame::before_login("Log in", state.csrf.token(&cookie)),
+        frame: PageFrame::before_login("Log in", state.csrf.token(&cookie)),
         has_logins: state.access.has_logins(),
         has_token: state.access.token().is_some(),
         next: own_path(next).to_owned(),

@@ -15,7 +15,7 @@ use crate::failure::{AdminError, Result};
 use crate::model::{
     Area, EXAMPLES, Example, NewFamily, ShownFamily, ShownModel, Sketch, SketchError, SketchLanguage,
 };
-use crate::page::{Frame, page, page_with};
+use crate::page::{PageFrame, page, page_with};
 use crate::state::{Admin, AdminState};
 use crate::visitor::Visitor;
 use base::marshal::{PACKAGE, Types};
@@ -26,7 +26,7 @@ const DEFAULT_COMPARATOR: &str = "UTF8Type";
 #[derive(Template)]
 #[template(path = "pages/model.html")]
 struct ModelPage {
-    frame: Frame,
+    frame: PageFrame,
     sketch: Sketch,
     /// The id of the example that is shown, or an empty text.
     example: String,
@@ -281,7 +281,7 @@ async fn model_page(state: &AdminState, visitor: &Visitor, asked: Asked) -> Resu
         })?)
     };
     Ok(ModelPage {
-        frame: Frame::new(visitor, "/model", "Model"),
+        frame: PageFrame::new(visitor, "/model", "Model"),
         link: link_of(&sketch).filter(|_| model.is_some()),
         may_apply: apply::refusal(state, visitor).is_none(),
         sketch,

@@ -247,11 +247,7 @@ impl<'p> ConditionalRequest<'p> {
         Ok(())
     }
 
-    async fn read_partition(
-        &mut self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<()> {
+    async fn read_partition(&mut self, state: &QueryState<'_>, options: &QueryOptions) -> Result<()> {
         let changes_statics =
             |(step, _): &(Step<'_>, RowSet)| step.plan.operations.iter().any(ColumnOperation::is_static);
         if !self.steps.iter().any(changes_statics) {

@@ -17,12 +17,12 @@ pub struct RowAssembler {
     cells: CellColumns,
     /// Each column's place and type, in the order of [`TableDef::columns`].
     places: Vec<(ValuePlace, CqlType)>,
-    partition: Option<Partition>,
+    partition: Option<PresentPartition>,
 }
 
 /// The present partition.
 #[derive(Debug)]
-struct Partition {
+struct PresentPartition {
     key_parts: Vec<Bytes>,
     current: Option<Grouped>,
     statics: Columns,
@@ -42,7 +42,7 @@ impl RowAssembler {
     pub fn begin(&mut self, key: &Bytes) -> Option<Vec<Option<Bytes>>> {
         let last = self.finish();
         let count = self.cells.def.partition_key.len();
-        self.partition = Some(Partition {
+        self.partition = Some(PresentPartition {
             key_parts: row_key_parts(key, count).unwrap_or_else(|| vec![key.clone()]),
             current: None,
             statics: self.cells.blank(),

@@ -41,7 +41,7 @@ pub(in super::super) struct ModernRows {
     input: Input,
     header: RowHeader,
     layout: Layout,
-    partition: Option<OpenPartition>,
+    partition: Option<UnreadPartition>,
     /// Cells that were read of columns whose user type is not frozen.
     user_type_cells: u64,
     /// Whether the sizes of rows are stored, which commit logs do not have.
@@ -55,7 +55,7 @@ const CELLS_THAT_DECIDE: u64 = 100;
 
 /// The partition that is being read.
 #[derive(Debug)]
-struct OpenPartition {
+struct UnreadPartition {
     key: Bytes,
     /// Whether the static row comes next.
     before_static: bool,
@@ -66,10 +66,10 @@ struct OpenPartition {
     row: Option<OpenModernRow>,
 }
 
-impl OpenPartition {
-    fn new(key: Bytes, header: &RowHeader, before_count: bool) -> OpenPartition {
+impl UnreadPartition {
+    fn new(key: Bytes, header: &RowHeader, before_count: bool) -> UnreadPartition {
         let before_static = !header.static_columns.is_empty();
-        OpenPartition { key, before_static, before_count, open_range: None, row: None }
+        UnreadPartition { key, before_static, before_count, open_range: None, row: None }
     }
 }
 
@@ -116,7 +116,7 @@ impl ModernRows {
         key: Bytes,
         has_count: bool,
     ) -> ModernRows {
-        let partition = Some(OpenPartition::new(key, &header, has_count));
+        let partition = Some(UnreadPartition::new(key, &header, has_count));
         ModernRows { input, header, layout, partition, user_type_cells: 0, has_sizes: false, late_cells: 0 }
     }
 
@@ -205,11 +205,11 @@ impl ModernRows {
         let is_short = self.header.has_unsigned_times;
         let deletion = if is_short { read_short_deletion(input) } else { read_deletion(input) };
         let deletion = deletion.map_err(|error| error.in_row(&key))?;
-        self.partition = Some(OpenPartition::new(key.clone(), &self.header, false));
+        self.partition = Some(UnreadPartition::new(key.clone(), &self.header, false));
         Ok(Some(Unit::Row { key, deletion }))
     }
 
-    fn in_partition(&mut self, partition: &mut OpenPartition) -> Result<Unit, SstableError> {
+    fn in_partition(&mut self, partition: &mut UnreadPartition) -> Result<Unit, SstableError> {
         loop {
             if let Some(row) = &mut partition.row {
                 if let Some(atom) = self.in_row(row)? {
@@ -393,7 +393,7 @@ impl ModernRows {
     }
 
     /// Reads a bound of a range tombstone. Returns the tombstone that ends at it.
-    fn read_bound(&mut self, partition: &mut OpenPartition) -> Result<Option<Atom>, SstableError> {
+    fn read_bound(&mut self, partition: &mut UnreadPartition) -> Result<Option<Atom>, SstableError> {
         let kind = self.input.u8()?;
         // Whether a tombstone ends here, and one begins here, and whether the bound belongs to it.
         let (ends, starts) = match kind {

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::super::call::{Call, CallEffect, Conversation, PreparedTexts, Request};
 use super::again::AgainReason;
 use super::failure::QueueError;
-use super::outcome::{WriteOutcome, outcome_of};
+use super::outcome::{QueuedOutcome, outcome_of};
 use super::queued_write::QueuedWrite;
 use super::rule::ResendRule;
 use super::write_queue::WriteQueue;
@@ -115,7 +115,7 @@ impl CaptureState {
             EventKind::Reply { call, message } => self.reply(capture, connection, call, &message),
             EventKind::Closed { .. } => {
                 let Some(closed) = self.connections.remove(&connection) else { return Ok(()) };
-                let lost = WriteOutcome::Failed("the connection was lost".to_owned());
+                let lost = QueuedOutcome::Failed("the connection was lost".to_owned());
                 let mut open: Vec<_> = closed.open.iter().collect();
                 open.sort_by_key(|(number, _)| **number);
                 open.into_iter().try_for_each(|(_, (call, at_us))| {
@@ -145,7 +145,7 @@ impl CaptureState {
             CallEffect::Read => Ok(()),
             CallEffect::Write if call.is_oneway() => {
                 let Some(known) = self.connections.get(&connection) else { return Ok(()) };
-                self.finish(capture, &known.conversation, &call, at_us, &WriteOutcome::Applied)
+                self.finish(capture, &known.conversation, &call, at_us, &QueuedOutcome::Applied)
             }
             CallEffect::Write | CallEffect::Session => {
                 known.open.insert(number, (call, at_us));
@@ -165,7 +165,7 @@ impl CaptureState {
         let Some((call, at_us)) = known.open.remove(&number) else { return Ok(()) };
         let outcome = match known.conversation.reply(&call, message, &mut self.prepared) {
             Ok(answer) => outcome_of(&call.method, &answer),
-            Err(error) => WriteOutcome::Failed(error.to_string()),
+            Err(error) => QueuedOutcome::Failed(error.to_string()),
         };
         let Some(known) = self.connections.get(&connection) else { return Ok(()) };
         self.finish(capture, &known.conversation, &call, at_us, &outcome)
@@ -178,9 +178,9 @@ impl CaptureState {
         conversation: &Conversation,
         call: &Call,
         at_us: i64,
-        outcome: &WriteOutcome,
+        outcome: &QueuedOutcome,
     ) -> Result<(), QueueError> {
-        if !call.is_write() || matches!(outcome, WriteOutcome::Refused(_)) {
+        if !call.is_write() || matches!(outcome, QueuedOutcome::Refused(_)) {
             return Ok(());
         }
         let table = table_of(call);
@@ -189,7 +189,7 @@ impl CaptureState {
         match (rule, outcome) {
             (ResendRule::Never, _) if call.is_conditional() => return again(AgainReason::Conditional),
             (ResendRule::Never, _) => return again(AgainReason::NotSendable),
-            (ResendRule::Once, outcome) if *outcome != WriteOutcome::Applied => {
+            (ResendRule::Once, outcome) if *outcome != QueuedOutcome::Applied => {
                 return again(AgainReason::UnknownOutcome);
             }
             _ => {}

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::super::call::{Answer, NativeFrame, NativeReply, NativeRequest, QUERY, ReplyContent, method_of};
 use super::login::QueueLogin;
-use super::outcome::{WriteOutcome, outcome_of};
+use super::outcome::{QueuedOutcome, outcome_of};
 use super::queued_write::QueuedWrite;
 use super::sender::SenderOptions;
 use super::waited::{shortened, waited_s};
@@ -73,7 +73,7 @@ enum NotSent {
     /// The connection is lost, or cannot be used any more.
     Lost(String),
     /// The outcome of this write only.
-    Outcome(WriteOutcome),
+    Outcome(QueuedOutcome),
 }
 
 impl From<String> for NotSent {
@@ -178,7 +178,7 @@ impl Lane {
         &mut self,
         writes: &[&QueuedWrite],
         consistency: Option<ConsistencyLevel>,
-    ) -> Result<Vec<WriteOutcome>, String> {
+    ) -> Result<Vec<QueuedOutcome>, String> {
         let mut messages = Vec::with_capacity(writes.len());
         // The method of each write that is sent, or the outcome of one that is not.
         let mut methods = Vec::with_capacity(writes.len());
@@ -189,7 +189,7 @@ impl Lane {
             let made = match self.key.version {
                 Some(_) => native_message(message, stream, consistency)
                     .map(|message| (String::new(), message))
-                    .map_err(|why| NotSent::Outcome(WriteOutcome::Refused(why))),
+                    .map_err(|why| NotSent::Outcome(QueuedOutcome::Refused(why))),
                 None => self.thrift_message(write, message, consistency).await,
             };
             match made {
@@ -210,14 +210,14 @@ impl Lane {
     }
 
     /// Returns the outcome of a write by its reply, which a oneway call does not have.
-    fn outcome(&self, method: &str, reply: Option<Bytes>) -> WriteOutcome {
-        let Some(reply) = reply else { return WriteOutcome::Applied };
+    fn outcome(&self, method: &str, reply: Option<Bytes>) -> QueuedOutcome {
+        let Some(reply) = reply else { return QueuedOutcome::Applied };
         let answer = match self.key.version {
             Some(_) => NativeReply::read(&reply).map(Answer::Native),
             None => ThriftMessage::read(&reply).map(Answer::Thrift).map_err(Into::into),
         };
         answer.map_or_else(
-            |error| WriteOutcome::Failed(error.to_string()),
+            |error| QueuedOutcome::Failed(error.to_string()),
             |answer| outcome_of(method, &answer),
         )
     }
@@ -229,7 +229,7 @@ impl Lane {
         sent: &Bytes,
         consistency: Option<ConsistencyLevel>,
     ) -> Result<(String, Bytes), NotSent> {
-        let unreadable = |error: &dyn std::fmt::Display| WriteOutcome::Refused(error.to_string());
+        let unreadable = |error: &dyn std::fmt::Display| QueuedOutcome::Refused(error.to_string());
         let read = ThriftMessage::read(sent);
         let mut message = read.map_err(|error| NotSent::Outcome(unreadable(&error)))?;
         let method = message.method();
@@ -259,7 +259,7 @@ impl Lane {
         let id = reply.fields.get(&0).and_then(|result| result.get(1)).and_then(Value::as_int);
         let Some(id) = id.and_then(|id| i32::try_from(id).ok()) else {
             return Err(NotSent::Outcome(match outcome_of(method, &Answer::Thrift(reply)) {
-                WriteOutcome::Applied => WriteOutcome::Refused("a statement cannot be prepared".to_owned()),
+                QueuedOutcome::Applied => QueuedOutcome::Refused("a statement cannot be prepared".to_owned()),
                 refused => refused,
             }));
         };
@@ -301,13 +301,13 @@ impl Lane {
     }
 }
 
-pub(super) fn refusal(outcome: WriteOutcome) -> Result<(), String> {
+pub(super) fn refusal(outcome: QueuedOutcome) -> Result<(), String> {
     match outcome {
-        WriteOutcome::Applied => Ok(()),
-        WriteOutcome::Refused(why)
-        | WriteOutcome::Failed(why)
-        | WriteOutcome::TimedOut(why)
-        | WriteOutcome::Unavailable(why) => Err(why),
+        QueuedOutcome::Applied => Ok(()),
+        QueuedOutcome::Refused(why)
+        | QueuedOutcome::Failed(why)
+        | QueuedOutcome::TimedOut(why)
+        | QueuedOutcome::Unavailable(why) => Err(why),
     }
 }
 

@@ -10,7 +10,7 @@ use super::again::AgainReason;
 use super::failure::QueueError;
 use super::lane::{Lane, LaneKey};
 use super::login::QueueLogin;
-use super::outcome::WriteOutcome;
+use super::outcome::QueuedOutcome;
 use super::rule::ResendRule;
 use super::segment::StoredWrite;
 use super::write_queue::WriteQueue;
@@ -124,19 +124,19 @@ impl QueueSender {
         let mut sent = lane.send(&[&stored.write], self.options.consistency).await;
         let outcome = sent.as_mut().map(|outcomes| outcomes.pop().unwrap_or_else(unanswered));
         match outcome {
-            Ok(WriteOutcome::Applied) => self.queue.acknowledge(stored).map(Ok),
-            Ok(WriteOutcome::Refused(why) | WriteOutcome::Failed(why)) => {
+            Ok(QueuedOutcome::Applied) => self.queue.acknowledge(stored).map(Ok),
+            Ok(QueuedOutcome::Refused(why) | QueuedOutcome::Failed(why)) => {
                 self.settle(stored, AgainReason::Refused, &why).map(Ok)
             }
-            Ok(WriteOutcome::Unavailable(why)) => {
+            Ok(QueuedOutcome::Unavailable(why)) => {
                 if is_once {
                     self.queue.begin(None)?;
                 }
                 Ok(Err(why))
             }
-            Ok(WriteOutcome::TimedOut(why)) if !is_once => Ok(Err(why)),
+            Ok(QueuedOutcome::TimedOut(why)) if !is_once => Ok(Err(why)),
             Err(why) if !is_once => Ok(Err(why.clone())),
-            Ok(WriteOutcome::TimedOut(_)) => self.settle(stored, AgainReason::UnknownOutcome, "").map(Ok),
+            Ok(QueuedOutcome::TimedOut(_)) => self.settle(stored, AgainReason::UnknownOutcome, "").map(Ok),
             Err(_) => {
                 self.lanes.clear();
                 self.settle(stored, AgainReason::UnknownOutcome, "").map(Ok)
@@ -146,12 +146,12 @@ impl QueueSender {
 
     /// Sends writes with timestamps: any of them may be sent twice, and in any order.
     async fn deliver_together(&mut self, writes: &[StoredWrite]) -> Result<Result<(), String>, QueueError> {
-        let mut outcomes: Vec<Option<WriteOutcome>> = vec![None; writes.len()];
+        let mut outcomes: Vec<Option<QueuedOutcome>> = vec![None; writes.len()];
         let mut groups: Vec<(LaneKey, Vec<usize>)> = Vec::new();
         for (at, stored) in writes.iter().enumerate() {
             let Some(key) = self.key_of(stored) else {
                 let why = "it cannot be sent: no address of the native protocol was given";
-                outcomes[at] = Some(WriteOutcome::Refused(why.to_owned()));
+                outcomes[at] = Some(QueuedOutcome::Refused(why.to_owned()));
                 continue;
             };
             let key = key.spread(at);
@@ -188,12 +188,12 @@ impl QueueSender {
         let mut last = None;
         for (stored, outcome) in writes.iter().zip(outcomes) {
             match outcome {
-                Some(WriteOutcome::Applied) => {}
-                Some(WriteOutcome::Refused(why) | WriteOutcome::Failed(why)) => {
+                Some(QueuedOutcome::Applied) => {}
+                Some(QueuedOutcome::Refused(why) | QueuedOutcome::Failed(why)) => {
                     let StoredWrite { write, .. } = stored;
                     self.queue.add_again(&write.table, AgainReason::Refused, &why, write.at_us)?;
                 }
-                Some(WriteOutcome::TimedOut(why) | WriteOutcome::Unavailable(why)) => {
+                Some(QueuedOutcome::TimedOut(why) | QueuedOutcome::Unavailable(why)) => {
                     trouble.get_or_insert(why);
                     break;
                 }
@@ -229,7 +229,7 @@ impl QueueSender {
 struct SentGroup {
     key: LaneKey,
     lane: Lane,
-    outcomes: Vec<WriteOutcome>,
+    outcomes: Vec<QueuedOutcome>,
 }
 
 /// Sends some of these writes over a connection, which is opened if there is none. After an error it is closed.
@@ -250,6 +250,6 @@ async fn send_group(
 }
 
 /// The lane returns an outcome for each write.
-fn unanswered() -> WriteOutcome {
-    WriteOutcome::TimedOut("the server has not answered".to_owned())
+fn unanswered() -> QueuedOutcome {
+    QueuedOutcome::TimedOut("the server has not answered".to_owned())
 }

@@ -45,7 +45,7 @@ pub(super) struct Partitioned {
 }
 
 /// An event at a point.
-enum Event {
+enum BoundOrCell {
     Cell(Cell),
     Bound(RangeBound),
 }
@@ -81,12 +81,12 @@ impl Partitioned {
     pub(super) fn partition(&self, key: Bytes, changes: Vec<Change>) -> Partition {
         let mut deletion = DeletionTime::LIVE;
         let mut ranges: Vec<(Point, Point, DeletionTime)> = Vec::new();
-        let mut events: Vec<(Point, Event)> = Vec::new();
+        let mut events: Vec<(Point, BoundOrCell)> = Vec::new();
         for change in changes {
             match change {
                 Change::Cell { super_column, cell } => {
                     let names = super_column.into_iter().chain([cell.name.clone()]).collect();
-                    events.push((Point { names, side: PointSide::At }, Event::Cell(cell)));
+                    events.push((Point { names, side: PointSide::At }, BoundOrCell::Cell(cell)));
                 }
                 Change::DeleteRow { deletion: of_row } => deletion = newest(deletion, of_row),
                 Change::DeleteSuper { name, deletion } => {
@@ -97,11 +97,13 @@ impl Partitioned {
             }
         }
         ranges.retain(|(start, finish, _)| self.compare(start, finish).is_lt());
-        events.extend(self.without_overlaps(ranges).into_iter().map(|(at, bound)| (at, Event::Bound(bound))));
+        events.extend(
+            self.without_overlaps(ranges).into_iter().map(|(at, bound)| (at, BoundOrCell::Bound(bound))),
+        );
         events.sort_by(|(one, _), (other, _)| self.compare(one, other));
         // A name is there once. If not, the newest cell counts.
         events.dedup_by(|(at, later), (before, earlier)| match (&mut *earlier, &mut *later) {
-            (Event::Cell(kept), Event::Cell(cell)) if self.compare(before, at).is_eq() => {
+            (BoundOrCell::Cell(kept), BoundOrCell::Cell(cell)) if self.compare(before, at).is_eq() => {
                 if cell.timestamp > kept.timestamp {
                     std::mem::swap(kept, cell);
                 }
@@ -112,8 +114,8 @@ impl Partitioned {
         let items = events.into_iter().map(|(Point { names, side }, event)| {
             let clustering = self.table.clustering(&names);
             match event {
-                Event::Cell(cell) => Unfiltered::Row { clustering, cell },
-                Event::Bound(bound) => {
+                BoundOrCell::Cell(cell) => Unfiltered::Row { clustering, cell },
+                BoundOrCell::Bound(bound) => {
                     Unfiltered::Bound { clustering, is_after: side == PointSide::After, bound }
                 }
             }

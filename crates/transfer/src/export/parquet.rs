@@ -41,12 +41,12 @@ const NULL_BYTES: usize = 4;
 pub(super) struct ParquetWriter {
     out: SerializedFileWriter<File>,
     shape: Arc<TableShape>,
-    columns: Vec<Node>,
+    columns: Vec<ParquetNode>,
     group: RowGroup,
 }
 
 /// The values of a leaf that are not written yet.
-enum Values {
+enum LeafValues {
     Booleans(Vec<bool>),
     Integers(Vec<i32>),
     Longs(Vec<i64>),
@@ -57,7 +57,7 @@ enum Values {
 }
 
 struct Leaf {
-    values: Values,
+    values: LeafValues,
     definition: Vec<i16>,
     repetition: Vec<i16>,
 }
@@ -72,19 +72,19 @@ struct RowGroup {
 }
 
 /// A column, or a part of a nested one.
-struct Node {
+struct ParquetNode {
     /// Keys of maps are required, everything else may be null.
     is_required: bool,
-    content: Content,
+    content: ParquetContent,
 }
 
-enum Content {
+enum ParquetContent {
     /// The number of the leaf, and its type.
     Leaf(usize, ValueType),
     /// The elements of a list or set, or the keys and values of a map, with the level of their repetition.
-    Entries { fields: Vec<Node>, level: i16 },
+    Entries { fields: Vec<ParquetNode>, level: i16 },
     /// A tuple or user-defined type.
-    Fields(Vec<Node>),
+    Fields(Vec<ParquetNode>),
 }
 
 fn failed(error: ParquetError) -> io::Error {
@@ -151,7 +151,7 @@ impl Leaf {
         macro_rules! write_each {
             ($($kind:ident $of:ident),*) => {
                 match (&mut self.values, writer) {
-                    $((Values::$kind(values), ColumnWriter::$of(writer)) => {
+                    $((LeafValues::$kind(values), ColumnWriter::$of(writer)) => {
                         let is_nested = writer.get_descriptor().max_rep_level() > 0;
                         let repetition = is_nested.then_some(&self.repetition[..]);
                         let definition = (writer.get_descriptor().max_def_level() > 0).then_some(&self.definition[..]);
@@ -174,29 +174,31 @@ impl Leaf {
     /// Adds a value. Returns false if it is not one of the leaf's type.
     fn push(&mut self, value: Value, bytes: Option<&Bytes>) -> bool {
         match (&mut self.values, value) {
-            (Values::Booleans(values), Value::Boolean(value)) => values.push(value),
-            (Values::Integers(values), Value::Integer(number)) => values.push(number as i32),
-            (Values::Longs(values), Value::Integer(number) | Value::Timestamp(number)) => values.push(number),
-            (Values::Floats(values), Value::Float(number)) => values.push(number),
-            (Values::Doubles(values), Value::Double(number)) => values.push(number),
-            (Values::Bytes(values), Value::Blob(bytes)) => values.push(bytes.into()),
-            (Values::Bytes(values), value) => {
+            (LeafValues::Booleans(values), Value::Boolean(value)) => values.push(value),
+            (LeafValues::Integers(values), Value::Integer(number)) => values.push(number as i32),
+            (LeafValues::Longs(values), Value::Integer(number) | Value::Timestamp(number)) => {
+                values.push(number)
+            }
+            (LeafValues::Floats(values), Value::Float(number)) => values.push(number),
+            (LeafValues::Doubles(values), Value::Double(number)) => values.push(number),
+            (LeafValues::Bytes(values), Value::Blob(bytes)) => values.push(bytes.into()),
+            (LeafValues::Bytes(values), value) => {
                 values.push(value.text().unwrap_or_default().into_bytes().into())
             }
             // Dates, times and UUIDs have a text besides their bytes. Dates count days from the middle of their numbers.
-            (Values::Integers(values), Value::Text(_)) => {
+            (LeafValues::Integers(values), Value::Text(_)) => {
                 match bytes.map(|bytes| <[u8; 4]>::try_from(&bytes[..])) {
                     Some(Ok(days)) => values.push(i32::from_be_bytes(days) ^ i32::MIN),
                     _ => return false,
                 }
             }
-            (Values::Longs(values), Value::Text(_)) => {
+            (LeafValues::Longs(values), Value::Text(_)) => {
                 match bytes.map(|bytes| <[u8; 8]>::try_from(&bytes[..])) {
                     Some(Ok(nanoseconds)) => values.push(i64::from_be_bytes(nanoseconds)),
                     _ => return false,
                 }
             }
-            (Values::Fixed(values), Value::Text(_)) => match bytes.filter(|bytes| bytes.len() == 16) {
+            (LeafValues::Fixed(values), Value::Text(_)) => match bytes.filter(|bytes| bytes.len() == 16) {
                 Some(bytes) => values.push(ByteArray::from(bytes.clone()).into()),
                 None => return false,
             },
@@ -208,23 +210,23 @@ impl Leaf {
     /// Adds the value of a key that cannot be null.
     fn push_default(&mut self) {
         match &mut self.values {
-            Values::Booleans(values) => values.push(false),
-            Values::Integers(values) => values.push(0),
-            Values::Longs(values) => values.push(0),
-            Values::Floats(values) => values.push(0.0),
-            Values::Doubles(values) => values.push(0.0),
-            Values::Bytes(values) => values.push(Vec::new().into()),
-            Values::Fixed(values) => values.push(vec![0; 16].into()),
+            LeafValues::Booleans(values) => values.push(false),
+            LeafValues::Integers(values) => values.push(0),
+            LeafValues::Longs(values) => values.push(0),
+            LeafValues::Floats(values) => values.push(0.0),
+            LeafValues::Doubles(values) => values.push(0.0),
+            LeafValues::Bytes(values) => values.push(Vec::new().into()),
+            LeafValues::Fixed(values) => values.push(vec![0; 16].into()),
         }
     }
 }
 
 impl RowGroup {
     /// Adds a value. `definition` and `repetition` are the levels of what it is a part of.
-    fn put(&mut self, node: &Node, field: &Field, definition: i16, repetition: i16) {
+    fn put(&mut self, node: &ParquetNode, field: &Field, definition: i16, repetition: i16) {
         let present = definition + i16::from(!node.is_required);
         let (fields, level) = match &node.content {
-            Content::Leaf(at, of) => {
+            ParquetContent::Leaf(at, of) => {
                 let value = of.value(field, &self.types);
                 let bytes = if let Field::Bytes(bytes) = field { Some(bytes) } else { None };
                 self.bytes += bytes.map_or(NULL_BYTES, |bytes| bytes.len() + NULL_BYTES);
@@ -239,8 +241,8 @@ impl RowGroup {
                 leaf.repetition.push(repetition);
                 return;
             }
-            Content::Entries { fields, level } => (fields, Some(*level)),
-            Content::Fields(fields) => (fields, None),
+            ParquetContent::Entries { fields, level } => (fields, Some(*level)),
+            ParquetContent::Fields(fields) => (fields, None),
         };
         let bytes = if let Field::Bytes(bytes) = field { Some(bytes) } else { None };
         let Some(entries) = bytes.and_then(|bytes| entries_of(bytes, fields.len(), level.is_some())) else {
@@ -261,16 +263,16 @@ impl RowGroup {
         }
     }
 
-    fn put_null(&mut self, node: &Node, definition: i16, repetition: i16) {
+    fn put_null(&mut self, node: &ParquetNode, definition: i16, repetition: i16) {
         match &node.content {
-            Content::Leaf(at, _) => {
+            ParquetContent::Leaf(at, _) => {
                 self.bytes += NULL_BYTES;
                 if let Some(leaf) = self.leaves.get_mut(*at) {
                     leaf.definition.push(definition);
                     leaf.repetition.push(repetition);
                 }
             }
-            Content::Entries { fields, .. } | Content::Fields(fields) => {
+            ParquetContent::Entries { fields, .. } | ParquetContent::Fields(fields) => {
                 fields.iter().for_each(|field| self.put_null(field, definition, repetition));
             }
         }
@@ -299,7 +301,13 @@ struct SchemaMaker {
 
 impl SchemaMaker {
     /// Returns a column and its type. `level` is the level of the elements of a list.
-    fn node(&mut self, name: &str, of: &ValueType, is_required: bool, level: i16) -> Result<(Node, TypePtr)> {
+    fn node(
+        &mut self,
+        name: &str,
+        of: &ValueType,
+        is_required: bool,
+        level: i16,
+    ) -> Result<(ParquetNode, TypePtr)> {
         let repetition = if is_required { Repetition::REQUIRED } else { Repetition::OPTIONAL };
         let nested = |cql_type: &CqlType| ValueType::Cql(cql_type.clone());
         let (logical, entry, parts) = match of {
@@ -336,7 +344,7 @@ impl SchemaMaker {
             .with_logical_type(Some(logical))
             .with_fields(vec![Arc::new(repeated.build()?)])
             .build()?;
-        Ok((Node { is_required, content: Content::Entries { fields, level } }, Arc::new(of)))
+        Ok((ParquetNode { is_required, content: ParquetContent::Entries { fields, level } }, Arc::new(of)))
     }
 
     fn fields(
@@ -345,7 +353,7 @@ impl SchemaMaker {
         parts: Vec<(String, ValueType)>,
         repetition: Repetition,
         level: i16,
-    ) -> Result<(Node, TypePtr)> {
+    ) -> Result<(ParquetNode, TypePtr)> {
         let mut fields = Vec::new();
         let mut types = Vec::new();
         for (name, of) in &parts {
@@ -355,19 +363,19 @@ impl SchemaMaker {
         }
         let of = Type::group_type_builder(name).with_repetition(repetition).with_fields(types).build()?;
         let is_required = repetition == Repetition::REQUIRED;
-        Ok((Node { is_required, content: Content::Fields(fields) }, Arc::new(of)))
+        Ok((ParquetNode { is_required, content: ParquetContent::Fields(fields) }, Arc::new(of)))
     }
 
-    fn leaf(&mut self, name: &str, of: &ValueType, repetition: Repetition) -> Result<(Node, TypePtr)> {
+    fn leaf(&mut self, name: &str, of: &ValueType, repetition: Repetition) -> Result<(ParquetNode, TypePtr)> {
         let (physical, logical) = physical_of(of);
         let values = match physical {
-            Physical::BOOLEAN => Values::Booleans(Vec::new()),
-            Physical::INT32 => Values::Integers(Vec::new()),
-            Physical::INT64 => Values::Longs(Vec::new()),
-            Physical::FLOAT => Values::Floats(Vec::new()),
-            Physical::DOUBLE => Values::Doubles(Vec::new()),
-            Physical::FIXED_LEN_BYTE_ARRAY => Values::Fixed(Vec::new()),
-            _ => Values::Bytes(Vec::new()),
+            Physical::BOOLEAN => LeafValues::Booleans(Vec::new()),
+            Physical::INT32 => LeafValues::Integers(Vec::new()),
+            Physical::INT64 => LeafValues::Longs(Vec::new()),
+            Physical::FLOAT => LeafValues::Floats(Vec::new()),
+            Physical::DOUBLE => LeafValues::Doubles(Vec::new()),
+            Physical::FIXED_LEN_BYTE_ARRAY => LeafValues::Fixed(Vec::new()),
+            _ => LeafValues::Bytes(Vec::new()),
         };
         let mut builder = Type::primitive_type_builder(name, physical).with_repetition(repetition);
         if physical == Physical::FIXED_LEN_BYTE_ARRAY {
@@ -375,8 +383,8 @@ impl SchemaMaker {
         }
         let leaf_type = builder.with_logical_type(logical).build()?;
         self.leaves.push(Leaf { values, definition: Vec::new(), repetition: Vec::new() });
-        let content = Content::Leaf(self.leaves.len() - 1, of.clone());
-        Ok((Node { is_required: repetition == Repetition::REQUIRED, content }, Arc::new(leaf_type)))
+        let content = ParquetContent::Leaf(self.leaves.len() - 1, of.clone());
+        Ok((ParquetNode { is_required: repetition == Repetition::REQUIRED, content }, Arc::new(leaf_type)))
     }
 }
 
@@ -423,7 +431,7 @@ mod tests {
         let mut group = RowGroup { types: Types::builtin(), leaves: schema.leaves, bytes: 0, changed: 0 };
         fields.iter().for_each(|field| group.put(&node, &Field::from(field.clone()), 0, 0));
         let of_leaf = |leaf: Leaf| {
-            let Values::Integers(values) = leaf.values else { panic!("another type") };
+            let LeafValues::Integers(values) = leaf.values else { panic!("another type") };
             (leaf.definition, leaf.repetition, values.len())
         };
         group.leaves.into_iter().map(of_leaf).collect()

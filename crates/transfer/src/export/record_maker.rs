@@ -211,7 +211,7 @@ impl RecordMaker {
     /// Returns the fields of a cell or deletion.
     fn fields_of(&self, key: &Bytes, change: &Change) -> Vec<Field> {
         let mut fields = self.key_fields(key);
-        let entry = Entry::of(change);
+        let entry = ChangeParts::of(change);
         let bytes = |bytes: Option<&Bytes>| Field::from(bytes.cloned());
         if self.shape.cf.is_super() {
             fields.push(bytes(entry.super_column));
@@ -234,7 +234,7 @@ impl RecordMaker {
     }
 
     /// Returns the value of an entry, in the text of its own type if columns have several.
-    fn value_field(&self, entry: &Entry<'_>) -> Field {
+    fn value_field(&self, entry: &ChangeParts<'_>) -> Field {
         let cf = &self.shape.cf;
         match (entry.value, entry.name) {
             (Some(value), Some(name)) if !cf.column_metadata.is_empty() => {
@@ -261,7 +261,7 @@ impl RecordMaker {
 
 /// The parts of a change.
 #[derive(Default)]
-struct Entry<'a> {
+struct ChangeParts<'a> {
     kind: &'static str,
     super_column: Option<&'a Bytes>,
     name: Option<&'a Bytes>,
@@ -273,20 +273,20 @@ struct Entry<'a> {
     deleted_at_s: Option<i64>,
 }
 
-impl Entry<'_> {
-    fn of(change: &Change) -> Entry<'_> {
-        let deleted = |kind, deletion: &DeletionTime| Entry {
+impl ChangeParts<'_> {
+    fn of(change: &Change) -> ChangeParts<'_> {
+        let deleted = |kind, deletion: &DeletionTime| ChangeParts {
             kind,
             timestamp: deletion.marked_for_delete_at,
             deleted_at_s: Some(deletion.local_deletion_time.into()),
-            ..Entry::default()
+            ..ChangeParts::default()
         };
         match change {
             Change::DeleteRow { deletion } => deleted("deleted row", deletion),
             Change::DeleteSuper { name, deletion } => {
-                Entry { super_column: Some(name), ..deleted("deleted super column", deletion) }
+                ChangeParts { super_column: Some(name), ..deleted("deleted super column", deletion) }
             }
-            Change::DeleteRange(range) => Entry {
+            Change::DeleteRange(range) => ChangeParts {
                 super_column: range.super_column.as_ref(),
                 name: Some(&range.start),
                 finish: Some(&range.finish),
@@ -294,23 +294,23 @@ impl Entry<'_> {
             },
             Change::Cell { super_column, cell } => {
                 let (super_column, name) = (super_column.as_ref(), Some(&cell.name));
-                let entry = |kind| Entry {
+                let entry = |kind| ChangeParts {
                     kind,
                     super_column,
                     name,
                     value: Some(&cell.value),
                     timestamp: cell.timestamp,
-                    ..Entry::default()
+                    ..ChangeParts::default()
                 };
                 match cell.kind {
                     CellKind::Live => entry("cell"),
-                    CellKind::Expiring { ttl_s, expires_at_s } => Entry {
+                    CellKind::Expiring { ttl_s, expires_at_s } => ChangeParts {
                         ttl_s: Some(ttl_s.into()),
                         expires_at_s: Some(expires_at_s.into()),
                         ..entry("expiring cell")
                     },
                     CellKind::Counter | CellKind::Increment => entry("counter"),
-                    CellKind::Deleted { local_deletion_time } => Entry {
+                    CellKind::Deleted { local_deletion_time } => ChangeParts {
                         value: None,
                         deleted_at_s: Some(local_deletion_time.into()),
                         ..entry("deleted cell")

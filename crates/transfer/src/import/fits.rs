@@ -50,7 +50,7 @@ pub async fn misfits(
     let types = types.clone();
     let check = move || {
         let of_family = |(name, cf, tables): (FamilyName, Arc<CfDef>, Vec<SstableFile>)| {
-            let definition = Definition { table: TableDef::of(&cf, NEWEST), cf, types: &types };
+            let definition = CheckedFamily { table: TableDef::of(&cf, NEWEST), cf, types: &types };
             let misfit = |(at, table): (usize, SstableFile)| {
                 let why = definition.misfit(&table, at < TABLES_READ)?;
                 let why = format!(
@@ -67,13 +67,13 @@ pub async fn misfits(
 }
 
 /// The definition of a column family.
-struct Definition<'t> {
+struct CheckedFamily<'t> {
     cf: Arc<CfDef>,
     table: Arc<TableDef>,
     types: &'t Types,
 }
 
-impl Definition<'_> {
+impl CheckedFamily<'_> {
     /// Returns why a table does not fit.
     fn misfit(&self, found: &SstableFile, reads_rows: bool) -> Option<String> {
         // Up to 1.2 files show whether they have super columns.
@@ -84,7 +84,7 @@ impl Definition<'_> {
             Some(described) => self.types_misfit(&described),
             None if reads_rows => {
                 let texts_as_java = found.descriptor.format.may_sort_texts_as_java();
-                NameOrder { texts_as_java, definition: self }.misfit(&mut table)
+                OldNameOrder { texts_as_java, definition: self }.misfit(&mut table)
             }
             None => None,
         }
@@ -143,13 +143,13 @@ impl Definition<'_> {
 }
 
 /// The order of the names in a file of 0.4 to 2.2.
-struct NameOrder<'d> {
-    definition: &'d Definition<'d>,
+struct OldNameOrder<'d> {
+    definition: &'d CheckedFamily<'d>,
     /// Whether texts may be in the order of Java's strings.
     texts_as_java: bool,
 }
 
-impl NameOrder<'_> {
+impl OldNameOrder<'_> {
     /// Compares the comparators with the names of the first rows.
     fn misfit(&self, table: &mut TableReader) -> Option<String> {
         let cf = &self.definition.cf;
@@ -257,10 +257,10 @@ mod tests {
         assert!(emoji > last && is_in_order_of_java(&emoji, &last));
         let cf = Arc::new(CfDef::new("Ks", "Cf"));
         let types = Types::builtin();
-        let definition = Definition { table: TableDef::of(&cf, NEWEST), cf, types: &types };
+        let definition = CheckedFamily { table: TableDef::of(&cf, NEWEST), cf, types: &types };
         let utf8 = types.parse("UTF8Type").unwrap();
         for (texts_as_java, fits) in [(true, true), (false, false)] {
-            let order = NameOrder { definition: &definition, texts_as_java };
+            let order = OldNameOrder { definition: &definition, texts_as_java };
             assert_eq!(order.name_misfit(&*utf8, &last, Some(&emoji)).is_none(), fits);
             assert_eq!(order.name_misfit(&*utf8, &emoji, Some(&last)), None);
         }

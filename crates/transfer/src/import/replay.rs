@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::log_families::LogFamilies;
-use super::schema::{SystemRow, read_system_rows};
+use super::schema::{SchemaRow, read_system_rows};
 use super::{FamilyName, ImportError, Inventory};
 use sstable::{Flushed, LogPosition, SstableError};
 
@@ -102,7 +102,7 @@ impl Replay {
 }
 
 /// Returns the row of `system.local` of each node that has one.
-fn local_rows(inventory: &Inventory) -> HashMap<usize, Result<SystemRow, SstableError>> {
+fn local_rows(inventory: &Inventory) -> HashMap<usize, Result<SchemaRow, SstableError>> {
     let local = FamilyName { keyspace: "system".to_owned(), name: "local".to_owned() };
     let tables = inventory.system.get(&local).map_or(&[][..], Vec::as_slice);
     let mut found = HashMap::new();
@@ -110,7 +110,7 @@ fn local_rows(inventory: &Inventory) -> HashMap<usize, Result<SystemRow, Sstable
         if let Entry::Vacant(place) = found.entry(node) {
             let own: Vec<_> = tables.iter().filter(|table| table.node == node).cloned().collect();
             let rows = read_system_rows(&own, 0, false);
-            let own = |rows: Vec<SystemRow>| rows.into_iter().find(|row| row.keyspace == "local");
+            let own = |rows: Vec<SchemaRow>| rows.into_iter().find(|row| row.keyspace == "local");
             place.insert(rows.map(|rows| own(rows).unwrap_or_default()));
         }
     }
@@ -118,7 +118,7 @@ fn local_rows(inventory: &Inventory) -> HashMap<usize, Result<SystemRow, Sstable
 }
 
 /// Returns the position before which a column family was truncated, for each that was.
-fn truncations(row: &SystemRow, families: &LogFamilies) -> Vec<(FamilyName, LogPosition)> {
+fn truncations(row: &SchemaRow, families: &LogFamilies) -> Vec<(FamilyName, LogPosition)> {
     let record = |(id, record): (&bytes::Bytes, &bytes::Bytes)| {
         let name = families.name_of(id.as_ref().try_into().ok()?)?;
         let (segment, rest) = record.get(..POSITION_BYTES)?.split_first_chunk::<8>()?;

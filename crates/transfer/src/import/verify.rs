@@ -28,7 +28,7 @@ use base::util::Clock;
 
 /// The result of a comparison.
 #[derive(Debug, Default)]
-pub struct Verified {
+pub struct VerifiedImport {
     /// Cells and deletions that were compared; only live cells if the target is a cluster.
     pub compared: u64,
     /// Whether deletions were compared, and data that only the target has was found.
@@ -49,10 +49,10 @@ pub async fn verify(
     clock: Arc<Clock>,
     options: &ImportOptions,
     shift: Option<ClockShift>,
-) -> Result<Verified, ImportError> {
+) -> Result<VerifiedImport, ImportError> {
     let partitioner = match check_comparable(&to)? {
-        Comparison::Dumps(partitioner) => partitioner,
-        Comparison::Cells => order_of_files(inventory, &options.partitioner),
+        TargetComparison::Dumps(partitioner) => partitioner,
+        TargetComparison::Cells => order_of_files(inventory, &options.partitioner),
     };
     let shift = shift.map_or_else(|| recorded_shift(options, &to.name, clock.now_s()), Ok)?;
     let files = FileRows::in_order(inventory, to.clone(), options, shift, partitioner).await?;
@@ -61,7 +61,7 @@ pub async fn verify(
 }
 
 /// The ways to compare a target with files.
-pub enum Comparison {
+pub enum TargetComparison {
     /// Both ways, with all deletions. The target has this order of rows, which must be the order of the files.
     Dumps(PartitionerRef),
     /// Each live cell of the files is looked up.
@@ -73,10 +73,10 @@ pub enum Comparison {
 /// # Errors
 ///
 /// If it cannot be.
-pub fn check_comparable(to: &Endpoint) -> Result<Comparison, ImportError> {
+pub fn check_comparable(to: &Endpoint) -> Result<TargetComparison, ImportError> {
     match (&to.partitioner, to.can_dump(), &to.database) {
-        (Some(partitioner), true, _) => Ok(Comparison::Dumps(partitioner.clone())),
-        (_, false, Some(_)) => Ok(Comparison::Cells),
+        (Some(partitioner), true, _) => Ok(TargetComparison::Dumps(partitioner.clone())),
+        (_, false, Some(_)) => Ok(TargetComparison::Cells),
         _ => {
             Err(TransferError::of(to, "only a data directory or a cluster can be compared with files").into())
         }
@@ -102,9 +102,9 @@ struct FileComparison<'a> {
 }
 
 impl FileComparison<'_> {
-    async fn all(&self) -> Result<Verified, ImportError> {
+    async fn all(&self) -> Result<VerifiedImport, ImportError> {
         let mut differences = Differences::default();
-        let mut verified = Verified { is_complete: self.to.can_dump(), ..Verified::default() };
+        let mut verified = VerifiedImport { is_complete: self.to.can_dump(), ..VerifiedImport::default() };
         for (name, cf) in self.files.families() {
             self.files.set_title(format!("comparing {name}"));
             let thread = self.files.read(&cf)?;

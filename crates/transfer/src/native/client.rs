@@ -55,7 +55,7 @@ const ROWS: i32 = 2;
 
 /// A column of a result: its name and the number of its type.
 #[derive(Debug, Clone)]
-pub(super) struct ResultColumn {
+pub(super) struct PageColumn {
     pub name: String,
     pub type_number: u16,
 }
@@ -63,7 +63,7 @@ pub(super) struct ResultColumn {
 /// A page of a result.
 #[derive(Debug, Default)]
 pub(super) struct ResultPage {
-    pub columns: Vec<ResultColumn>,
+    pub columns: Vec<PageColumn>,
     pub rows: Vec<Vec<Option<Bytes>>>,
     /// The bytes of the page.
     pub bytes: usize,
@@ -72,7 +72,7 @@ pub(super) struct ResultPage {
 }
 
 /// The reason why a request has no result.
-enum RequestError {
+enum NativeFailure {
     /// The server has answered with an error.
     Refused {
         code: i32,
@@ -81,29 +81,29 @@ enum RequestError {
     Lost(String),
 }
 
-impl From<BodyError> for RequestError {
-    fn from(error: BodyError) -> RequestError {
-        RequestError::Lost(format!("a reply that is not one of the native protocol: {error}"))
+impl From<BodyError> for NativeFailure {
+    fn from(error: BodyError) -> NativeFailure {
+        NativeFailure::Lost(format!("a reply that is not one of the native protocol: {error}"))
     }
 }
 
-impl From<RequestError> for String {
-    fn from(error: RequestError) -> String {
+impl From<NativeFailure> for String {
+    fn from(error: NativeFailure) -> String {
         match error {
-            RequestError::Refused { why, .. } | RequestError::Lost(why) => why,
+            NativeFailure::Refused { why, .. } | NativeFailure::Lost(why) => why,
         }
     }
 }
 
 /// An open connection.
-pub(super) struct NativeClient {
+pub(super) struct NativeExchange {
     stream: TcpStream,
     version: ProtocolVersion,
 }
 
-impl NativeClient {
+impl NativeExchange {
     /// Connects with the newest version that the server has, and logs in.
-    pub(super) async fn connect(address: &NativeAddress) -> Result<NativeClient, String> {
+    pub(super) async fn connect(address: &NativeAddress) -> Result<NativeExchange, String> {
         let login = match &address.login {
             Some((user, file)) => Some((user, password_of("the server's password", file)?)),
             None => None,
@@ -116,9 +116,9 @@ impl NativeClient {
                 Err(_) => return Err(format!("cannot connect: no answer within {CONNECT_TIMEOUT:?}")),
             };
             stream.set_nodelay(true).map_err(|error| error.to_string())?;
-            let mut client = NativeClient { stream, version };
+            let mut client = NativeExchange { stream, version };
             match client.start(login.as_ref().map(|(user, password)| (&user[..], password))).await {
-                Err(RequestError::Refused { code: PROTOCOL_ERROR, .. }) => {}
+                Err(NativeFailure::Refused { code: PROTOCOL_ERROR, .. }) => {}
                 started => return started.map(|()| client).map_err(String::from),
             }
         }
@@ -127,14 +127,14 @@ impl NativeClient {
             .to_owned())
     }
 
-    async fn start(&mut self, login: Option<(&str, &Password)>) -> Result<(), RequestError> {
+    async fn start(&mut self, login: Option<(&str, &Password)>) -> Result<(), NativeFailure> {
         let mut body = BytesMut::new();
         let mut writer = BodyWriter::new(&mut body, self.version);
         writer.u16(1);
         writer.string("CQL_VERSION");
         writer.string("3.0.0");
         let (code, _) = self.exchange(request::STARTUP, &body).await?;
-        let refused = |why: &str| RequestError::Lost(why.to_owned());
+        let refused = |why: &str| NativeFailure::Lost(why.to_owned());
         match (code, login) {
             (reply::READY, _) => Ok(()),
             (reply::AUTHENTICATE, Some((user, password))) => {
@@ -180,10 +180,10 @@ impl NativeClient {
         loop {
             match self.exchange(request::QUERY, &body).await {
                 Ok((reply::RESULT, body)) => {
-                    return page_of(body).map_err(|error| String::from(RequestError::from(error)));
+                    return page_of(body).map_err(|error| String::from(NativeFailure::from(error)));
                 }
                 Ok((code, _)) => return Err(format!("a reply with the code {code} instead of a result")),
-                Err(RequestError::Refused { code, why }) if TRANSIENT_ERRORS.contains(&code) => {
+                Err(NativeFailure::Refused { code, why }) if TRANSIENT_ERRORS.contains(&code) => {
                     let Some(pause) = pauses.next() else { return Err(why) };
                     tokio::time::sleep(*pause).await;
                 }
@@ -193,16 +193,16 @@ impl NativeClient {
     }
 
     /// Sends a request. Returns the code and the body of the reply.
-    async fn exchange(&mut self, code: u8, body: &[u8]) -> Result<(u8, BodyReader), RequestError> {
+    async fn exchange(&mut self, code: u8, body: &[u8]) -> Result<(u8, BodyReader), NativeFailure> {
         let exchanged = tokio::time::timeout(REQUEST_TIMEOUT, self.send_and_read(code, body)).await;
         let (code, mut body) = match exchanged {
             Ok(Ok(reply)) => reply,
-            Ok(Err(error)) => return Err(RequestError::Lost(format!("connection lost: {error}"))),
-            Err(_) => return Err(RequestError::Lost(format!("no answer within {REQUEST_TIMEOUT:?}"))),
+            Ok(Err(error)) => return Err(NativeFailure::Lost(format!("connection lost: {error}"))),
+            Err(_) => return Err(NativeFailure::Lost(format!("no answer within {REQUEST_TIMEOUT:?}"))),
         };
         if code == reply::ERROR {
             let code = body.i32()?;
-            return Err(RequestError::Refused { code, why: body.string()? });
+            return Err(NativeFailure::Refused { code, why: body.string()? });
         }
         Ok((code, body))
     }
@@ -267,7 +267,7 @@ fn page_of(mut body: BodyReader) -> Result<ResultPage, BodyError> {
             skip_strings(&mut body, 2)?;
         }
         let name = body.string()?;
-        page.columns.push(ResultColumn { name, type_number: skip_type(&mut body, 0)? });
+        page.columns.push(PageColumn { name, type_number: skip_type(&mut body, 0)? });
     }
     // Rows without columns would have no bytes, however many there are.
     let rows = if page.columns.is_empty() { 0 } else { body.i32()? };

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::client::{NativeClient, ResultColumn};
-use crate::import::{FoundSchema, SystemRow};
+use super::client::{NativeExchange, PageColumn};
+use crate::import::{FoundSchema, SchemaRow};
 use base::compat::features::ConsistencyLevel;
 use base::marshal::{CollectionForm, Types, list_from_bytes, map_from_bytes};
 
@@ -38,7 +38,7 @@ const OLD: [(&str, usize); 7] = [
 const ROWS: i32 = 1000;
 
 /// Reads the schema.
-pub(super) async fn read(client: &mut NativeClient, types: &Types) -> Result<FoundSchema, String> {
+pub(super) async fn read(client: &mut NativeExchange, types: &Types) -> Result<FoundSchema, String> {
     let mut rows = BTreeMap::new();
     for (name, clustering) in NEW {
         // Each release has only some of them.
@@ -62,10 +62,10 @@ pub(super) async fn read(client: &mut NativeClient, types: &Types) -> Result<Fou
 }
 
 async fn read_table(
-    client: &mut NativeClient,
+    client: &mut NativeExchange,
     table: &str,
     clustering: usize,
-) -> Result<Vec<SystemRow>, String> {
+) -> Result<Vec<SchemaRow>, String> {
     // Up to 2.2 collections have a cell for each element; since 3.0 they are frozen.
     let form = table.starts_with("system.").then(|| client.collection_form());
     let query = format!("SELECT * FROM {table}");
@@ -85,16 +85,16 @@ async fn read_table(
 
 /// Returns a row; `None` if a column of its key is missing. With a form collections are split into their elements.
 fn row_of(
-    columns: &[ResultColumn],
+    columns: &[PageColumn],
     fields: Vec<Option<Bytes>>,
     clustering: usize,
     form: Option<CollectionForm>,
-) -> Option<SystemRow> {
+) -> Option<SchemaRow> {
     let mut fields = columns.iter().zip(fields);
     let mut text = || Some(String::from_utf8_lossy(&fields.next()?.1?).into_owned());
     let keyspace = text()?;
     let clustering: Vec<String> = (0..clustering).map(|_| text()).collect::<Option<_>>()?;
-    let mut row = SystemRow::new(keyspace, clustering);
+    let mut row = SchemaRow::new(keyspace, clustering);
     for (column, value) in fields {
         let Some(value) = value else { continue };
         match (column.type_number, form) {

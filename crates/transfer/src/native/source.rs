@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Mutex;
 
-use super::client::NativeClient;
+use super::client::NativeExchange;
 use super::schema;
 use super::walk::NativeWalk;
 use crate::endpoint::{Endpoint, NativeAddress};
@@ -21,7 +21,7 @@ pub struct NativeSource {
     pub(crate) definitions: Arc<Endpoint>,
     /// Tables that cannot be read, with the reasons, and objects that are not exported.
     pub left_out: Vec<String>,
-    client: Arc<Mutex<NativeClient>>,
+    client: Arc<Mutex<NativeExchange>>,
     clock: Arc<Clock>,
 }
 
@@ -38,7 +38,7 @@ impl NativeSource {
     ) -> Result<NativeSource, String> {
         let name = format!("native:{}", address.address);
         let failed = |why: String| format!("{name}: {why}");
-        let mut client = NativeClient::connect(address).await.map_err(failed)?;
+        let mut client = NativeExchange::connect(address).await.map_err(failed)?;
         let found = schema::read(&mut client, types).await.map_err(failed)?;
         let partitioner = Arc::new(Murmur3Partitioner);
         let definitions = Endpoint::in_memory(&name, Catalog::default(), types, partitioner, clock);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::sync::Mutex;
 
-use super::client::NativeClient;
+use super::client::NativeExchange;
 use crate::TransferError;
 use crate::rows::{BATCH_BYTES, RowBatch, RowSource};
 use base::compat::features::ConsistencyLevel;
@@ -27,7 +27,7 @@ const ROWS_MAX: i32 = 10_000;
 pub(crate) struct NativeWalk {
     /// The address for errors.
     name: String,
-    client: Arc<Mutex<NativeClient>>,
+    client: Arc<Mutex<NativeExchange>>,
     clock: Arc<Clock>,
     cf: Arc<CfDef>,
     def: Arc<TableDef>,
@@ -66,7 +66,7 @@ fn query_of(cf: &CfDef, def: &TableDef) -> String {
 impl NativeWalk {
     pub(super) fn new(
         name: String,
-        client: Arc<Mutex<NativeClient>>,
+        client: Arc<Mutex<NativeExchange>>,
         clock: Arc<Clock>,
         cf: Arc<CfDef>,
     ) -> NativeWalk {
@@ -86,7 +86,7 @@ impl NativeWalk {
         // A partition of static columns has a row without clustering columns. In compact tables the last ones may be missing.
         let is_row = clustering.first().is_none_or(Option::is_some);
         let clustering: Vec<Bytes> = clustering.into_iter().map_while(|value| value).collect();
-        let mut row = RowCells {
+        let mut row = PageCells {
             def: &def,
             clustering,
             form,
@@ -171,7 +171,7 @@ struct CellTimes {
 }
 
 /// The cells of a row, each with whether its time is known.
-struct RowCells<'a> {
+struct PageCells<'a> {
     def: &'a TableDef,
     clustering: Vec<Bytes>,
     form: CollectionForm,
@@ -181,7 +181,7 @@ struct RowCells<'a> {
     untimed: u64,
 }
 
-impl RowCells<'_> {
+impl PageCells<'_> {
     /// Adds the cells of a column.
     fn add(&mut self, column: &TableColumn, value: Bytes, times: Option<CellTimes>) {
         let empty = Bytes::new;

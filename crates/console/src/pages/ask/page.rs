@@ -9,7 +9,7 @@ use super::cells::{CellRow, cell_rows};
 use super::examples::{AskExample, examples};
 use super::explanation::{Explanation, explain};
 use super::form::{AskForm, View, query};
-use super::recorder::Recorder;
+use super::recorder::RequestRecorder;
 use super::reply::{failure, shown_reply};
 use super::result::{Field, ShownResult};
 use super::statement::{AskedStatement, StatementAnswer};
@@ -18,7 +18,7 @@ use crate::choices::Choices;
 use crate::extract::{Form, Query};
 use crate::failure::forbidden;
 use crate::failure::{AdminError, Result};
-use crate::page::{Frame, page_with};
+use crate::page::{PageFrame, page_with};
 use crate::state::{Admin, AdminState};
 use crate::visitor::Visitor;
 use base::compat::features::{ConsistencyLevel, consistency_of};
@@ -51,7 +51,7 @@ impl Answer {
 #[derive(Template)]
 #[template(path = "pages/ask.html")]
 struct AskPage {
-    frame: Frame,
+    frame: PageFrame,
     form: AskForm,
     choices: Choices,
     /// Questions to begin with, if nothing was asked.
@@ -173,7 +173,7 @@ async fn show(
     let examples = if is_new { examples(state, visitor, &form).await } else { Vec::new() };
     let status = failure.as_ref().map(|failure| failure.status);
     let shown = AskPage {
-        frame: Frame::new(visitor, "/ask", "Ask"),
+        frame: PageFrame::new(visitor, "/ask", "Ask"),
         choices: Choices::of(&visitor.schema, &form.keyspace, &form.family),
         form,
         examples,
@@ -201,7 +201,7 @@ pub(super) async fn ask(state: &AdminState, visitor: &Visitor, form: &AskForm) -
     if !only_reads && !visitor.may_change {
         return forbidden(format!("only SELECT, DESCRIBE and USE run here: {CHANGES_ARE_OFF}"));
     }
-    let recorder = Recorder::new(&state.database);
+    let recorder = RequestRecorder::new(&state.database);
     let answer = asked.read(&recorder).await?;
     Ok(with_explanation(state, form, &recorder, answer))
 }
@@ -210,7 +210,7 @@ pub(super) async fn ask(state: &AdminState, visitor: &Visitor, form: &AskForm) -
 fn with_explanation(
     state: &AdminState,
     form: &AskForm,
-    recorder: &Recorder,
+    recorder: &RequestRecorder,
     answer: StatementAnswer,
 ) -> Answer {
     let recorded = recorder.recorded();
@@ -242,7 +242,7 @@ async fn ask_thrift(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Re
     })?;
     follow_schema(state, &form.keyspace, &form.family).await?;
     let call = call_of(&state.database, form)?;
-    let recorder = Recorder::new(&state.database);
+    let recorder = RequestRecorder::new(&state.database);
     let reply = run_call(state, visitor, recorder.database.clone(), &call).await?;
     let recorded = recorder.recorded();
     if let Some(failure) = failure(&reply) {

@@ -8,7 +8,7 @@ use db::Database;
 use store::{ReadCell, RecordingLimits, RecordingStore, StoreRequest};
 
 /// Records a request.
-pub(super) struct Recorder {
+pub(super) struct RequestRecorder {
     /// The same schema over a store that records.
     pub database: Arc<Database>,
     store: Arc<RecordingStore>,
@@ -29,13 +29,13 @@ pub(super) struct Recorded {
     pub time: Duration,
 }
 
-impl Recorder {
-    pub(super) fn new(database: &Database) -> Recorder {
+impl RequestRecorder {
+    pub(super) fn new(database: &Database) -> RequestRecorder {
         let limits =
             RecordingLimits { requests: ASK_REQUESTS_MAX, cells: ASK_CELLS_MAX, cell_bytes: ASK_BYTES_MAX };
         let store = Arc::new(RecordingStore::new(database.store().clone()).with_limits(limits));
         let database = Arc::new(database.with_store(store.clone()));
-        Recorder { database, store, began: Instant::now() }
+        RequestRecorder { database, store, began: Instant::now() }
     }
 
     /// Returns the requests and cells that were recorded until now.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::form::{AskForm, AskLanguage};
-use super::recorder::Recorder;
+use super::recorder::RequestRecorder;
 use super::result::ShownResult;
 use super::typed::bytes_of;
 use crate::failure::invalid;
@@ -50,7 +50,7 @@ pub(super) struct AskedStatement<'a> {
 
 impl AskedStatement<'_> {
     /// Runs the statement if it only reads, and otherwise explains what it would write. Nothing is changed.
-    pub(super) async fn read(&self, recorder: &Recorder) -> Result<StatementAnswer> {
+    pub(super) async fn read(&self, recorder: &RequestRecorder) -> Result<StatementAnswer> {
         match self.state.database.remote_cql() {
             Some(remote) => self.metered(self.read_on_cluster(remote)).await,
             None => self.metered(self.read_on(&recorder.database)).await,

@@ -13,7 +13,7 @@ use crate::extract::Form;
 use crate::failure::invalid;
 use crate::failure::{AdminError, Result};
 use crate::limits::ADMIN_VALUE_CHARS_MAX;
-use crate::page::{Frame, page};
+use crate::page::{PageFrame, page};
 use crate::present::{ShownBytes, ShownCell, read_as};
 use crate::state::Admin;
 use crate::visitor::Visitor;
@@ -24,7 +24,7 @@ use store::StoredColumns;
 #[derive(Template)]
 #[template(path = "pages/rows/cell.html")]
 struct CellPage {
-    frame: Frame,
+    frame: PageFrame,
     keyspace: String,
     family: String,
     row_link: Option<String>,
@@ -65,7 +65,7 @@ pub(crate) async fn cell(
     let value = shown.value.is_some().then(|| whole(&type_of_value(&target.cf, name), &stored.cell.value));
     let title = format!("Cell of {}", target.shown_family());
     Ok(page(&CellPage {
-        frame: Frame::of_data(&visitor, title, target.place()),
+        frame: PageFrame::of_data(&visitor, title, target.place()),
         keyspace: target.cf.keyspace.clone(),
         family: target.cf.name.clone(),
         row_link: form.href("/rows"),

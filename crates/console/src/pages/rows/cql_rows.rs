@@ -21,7 +21,7 @@ use store::{StoredCell, StoredColumns, StoredSlice};
 
 /// A part of a value: the whole value, or an element of a collection.
 #[derive(Clone)]
-pub(super) struct Piece {
+pub(super) struct ValuePart {
     /// The key of a map's entry, or the name of a field.
     pub label: Option<ShownBytes>,
     /// `None` in a set, whose elements are only labels.
@@ -34,7 +34,7 @@ pub(super) struct Piece {
 #[derive(Default)]
 pub(super) struct GridValue {
     pub open: &'static str,
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<ValuePart>,
     pub close: &'static str,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct CqlRows {
 }
 
 /// A live cell of the slice.
-struct Source<'a> {
+struct LiveCell<'a> {
     stored: &'a StoredCell,
     /// Its super column.
     holder: Option<&'a Bytes>,
@@ -75,7 +75,7 @@ struct Grid<'a> {
 /// A piece, and the brackets of the collection around it.
 struct CqlPiece {
     brackets: (&'static str, &'static str),
-    piece: Piece,
+    piece: ValuePart,
 }
 
 impl CqlRows {
@@ -100,19 +100,19 @@ fn is_live(stored: &StoredCell, now_s: i32) -> bool {
 }
 
 /// Returns the cells with the ids that the page gives them.
-fn sources<'a>(target: &'a Target, slice: &'a StoredSlice) -> Vec<Source<'a>> {
+fn sources<'a>(target: &'a Target, slice: &'a StoredSlice) -> Vec<LiveCell<'a>> {
     match &slice.columns {
         StoredColumns::Cells(cells) => {
             let holder = target.super_column.as_ref();
             let cells = cells.iter().enumerate();
-            cells.map(|(at, stored)| Source { stored, holder, anchor: format!("c{at}") }).collect()
+            cells.map(|(at, stored)| LiveCell { stored, holder, anchor: format!("c{at}") }).collect()
         }
         StoredColumns::Supers(supers) => {
             let mut sources = Vec::new();
             for (at, column) in supers.iter().enumerate() {
                 for (inner, stored) in column.cells.iter().enumerate() {
                     let anchor = format!("s{at}c{inner}");
-                    sources.push(Source { stored, holder: Some(&column.name), anchor });
+                    sources.push(LiveCell { stored, holder: Some(&column.name), anchor });
                 }
             }
             sources
@@ -121,7 +121,7 @@ fn sources<'a>(target: &'a Target, slice: &'a StoredSlice) -> Vec<Source<'a>> {
 }
 
 impl Grid<'_> {
-    fn add(&mut self, source: &Source<'_>) {
+    fn add(&mut self, source: &LiveCell<'_>) {
         let cell = &source.stored.cell;
         match (self.table.layout, source.holder) {
             (Layout::Super, Some(holder)) => self.add_of_super(source, holder),
@@ -156,7 +156,7 @@ impl Grid<'_> {
     }
 
     /// Adds a cell of a super column: a column of its row if the table declares columns, otherwise a row.
-    fn add_of_super(&mut self, source: &Source<'_>, holder: &Bytes) {
+    fn add_of_super(&mut self, source: &LiveCell<'_>, holder: &Bytes) {
         let name = &source.stored.cell.name;
         let (clustering, column) = match self.table.clustering.len() {
             1 => (vec![holder.clone()], self.table.others.values().find(|column| column.cell_name == *name)),
@@ -193,7 +193,7 @@ impl Grid<'_> {
             };
             let pieces = bytes.map(|bytes| {
                 let value = Some(ShownBytes::of_type(&column.cql_type, bytes));
-                Piece { label: None, value, anchor: anchor.to_owned() }
+                ValuePart { label: None, value, anchor: anchor.to_owned() }
             });
             row.push(GridValue { pieces: pieces.into_iter().collect(), ..GridValue::default() });
         }
@@ -236,7 +236,7 @@ impl Grid<'_> {
 }
 
 /// Returns the value of a cell in a column, or the element of its collection.
-fn piece_of(column: &TableColumn, element: Option<&Bytes>, source: &Source<'_>) -> CqlPiece {
+fn piece_of(column: &TableColumn, element: Option<&Bytes>, source: &LiveCell<'_>) -> CqlPiece {
     let value = &source.stored.cell.value;
     let shown = |of: &CqlType| Some(ShownBytes::of_type(of, value));
     let (brackets, label, value) = match (&column.cql_type, element) {
@@ -260,5 +260,5 @@ fn piece_of(column: &TableColumn, element: Option<&Bytes>, source: &Source<'_>) 
         }
         (of, _) => (("", ""), None, shown(of)),
     };
-    CqlPiece { brackets, piece: Piece { label, value, anchor: source.anchor.clone() } }
+    CqlPiece { brackets, piece: ValuePart { label, value, anchor: source.anchor.clone() } }
 }

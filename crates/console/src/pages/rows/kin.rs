@@ -50,7 +50,7 @@ impl Kin {
         let end = Instant::now() + Duration::from_millis(KIN_MS);
         let request = target.request(&state.database);
         let mut lookups = 0;
-        for Candidate { key, class } in candidates(target, slice) {
+        for PossibleKey { key, class } in candidates(target, slice) {
             for cf in &families {
                 let of_key = key_class(cf).class_name();
                 let is_own_row = cf.name == target.cf.name && target.key.as_ref() == Some(&key);
@@ -92,7 +92,7 @@ impl Kin {
 }
 
 /// Bytes that may be a key, with the class of their type.
-struct Candidate {
+struct PossibleKey {
     key: Bytes,
     class: String,
 }
@@ -106,10 +106,10 @@ fn is_text(class: &str) -> bool {
 }
 
 /// Returns the key of the target and the live values of a slice, each once.
-fn candidates(target: &Target, slice: &StoredSlice) -> Vec<Candidate> {
+fn candidates(target: &Target, slice: &StoredSlice) -> Vec<PossibleKey> {
     let key = target.key.clone().unwrap_or_default();
-    let mut found = vec![Candidate { key, class: key_class(&target.cf).class_name().to_owned() }];
-    let of = |stored: &StoredCell| Candidate {
+    let mut found = vec![PossibleKey { key, class: key_class(&target.cf).class_name().to_owned() }];
+    let of = |stored: &StoredCell| PossibleKey {
         key: stored.cell.value.clone(),
         class: type_of_value(&target.cf, &stored.cell.name).class_name().to_owned(),
     };

@@ -9,7 +9,7 @@ use super::query::Target;
 use super::row::{ShownDeletion, cell_parts};
 use crate::failure::Result;
 use crate::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_ROWS};
-use crate::page::{Frame, page};
+use crate::page::{PageFrame, page};
 use crate::pages::questions::{Asker, Questions};
 use crate::present::{ShownBytes, ShownCell, escaped, key_class};
 use crate::state::AdminState;
@@ -23,7 +23,7 @@ const COLUMNS_SHOWN: usize = 4;
 #[derive(Template)]
 #[template(path = "pages/rows/list.html")]
 struct ListPage {
-    frame: Frame,
+    frame: PageFrame,
     keyspace: String,
     family: String,
     /// The type of keys.
@@ -81,7 +81,7 @@ pub(super) async fn show(
     let asker = target.asker(database, visitor.may_change);
     let listing = Listing { database, target, asker: &asker, form: &form };
     Ok(page(&ListPage {
-        frame: Frame::of_data(visitor, title, target.place()),
+        frame: PageFrame::of_data(visitor, title, target.place()),
         keyspace: target.cf.keyspace.clone(),
         family: target.cf.name.clone(),
         key_type: key_type(target),

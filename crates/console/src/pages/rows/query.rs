@@ -13,7 +13,7 @@ use crate::pages::keyspaces::no_keyspace;
 use crate::pages::questions::Asker;
 use crate::present::escaped;
 use crate::seen_schema::may_read;
-use crate::side_bar::Place;
+use crate::side_bar::BarPlace;
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 use base::compat::Behaviour;
@@ -136,8 +136,8 @@ impl Target {
     }
 
     /// Returns the place of the target in the side bar.
-    pub(super) fn place(&self) -> Place<'_> {
-        Place { keyspace: &self.cf.keyspace, family: &self.cf.name, is_inside: self.key.is_some() }
+    pub(super) fn place(&self) -> BarPlace<'_> {
+        BarPlace { keyspace: &self.cf.keyspace, family: &self.cf.name, is_inside: self.key.is_some() }
     }
 
     /// Returns the slice of one page.

@@ -11,7 +11,7 @@ use super::page_link::{LinkFields, PageLink};
 use super::query::Target;
 use crate::failure::Result;
 use crate::limits::{ADMIN_PAGE_BYTES_MAX, ADMIN_PAGE_CELLS, ADMIN_PAGE_RANGES};
-use crate::page::{Frame, page};
+use crate::page::{PageFrame, page};
 use crate::pages::questions::{Asker, Questions};
 use crate::present::{CellParts, ShownBytes, ShownCell, ShownTime, date_of_seconds, name_class};
 use crate::state::AdminState;
@@ -71,7 +71,7 @@ struct RowSuper {
 #[derive(Template)]
 #[template(path = "pages/rows/row.html")]
 struct RowPage {
-    frame: Frame,
+    frame: PageFrame,
     keyspace: String,
     family: String,
     family_link: Option<String>,
@@ -173,7 +173,7 @@ pub(super) async fn show(state: &AdminState, visitor: &Visitor, target: &Target)
     let super_column = target.super_column.as_ref();
     let title = format!("Row of {}", target.shown_family());
     Ok(page(&RowPage {
-        frame: Frame::of_data(visitor, title, target.place()),
+        frame: PageFrame::of_data(visitor, title, target.place()),
         keyspace: target.cf.keyspace.clone(),
         family: target.cf.name.clone(),
         family_link: LinkFields::of(&family).href("/rows"),

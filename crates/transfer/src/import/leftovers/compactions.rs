@@ -26,7 +26,7 @@ type Sources = BTreeMap<FamilyName, BTreeSet<u64>>;
 
 /// The rule by which the release of a node removes leftovers. It is the newest one that wrote there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
+enum LeftoverRule {
     /// By marks only.
     Marks,
     /// Ancestors of counters.
@@ -35,13 +35,13 @@ enum Rule {
     InProgress,
 }
 
-impl Rule {
-    fn of(letters: &str) -> Rule {
+impl LeftoverRule {
+    fn of(letters: &str) -> LeftoverRule {
         match letters {
-            old if old < "he" => Rule::Marks,
-            old if old < "ja" => Rule::Counters,
-            old if old < "ma" => Rule::InProgress,
-            _ => Rule::Marks,
+            old if old < "he" => LeftoverRule::Marks,
+            old if old < "ja" => LeftoverRule::Counters,
+            old if old < "ma" => LeftoverRule::InProgress,
+            _ => LeftoverRule::Marks,
         }
     }
 }
@@ -58,9 +58,9 @@ pub(super) fn leave_out(inventory: &mut Inventory, node: usize) {
             groups.entry((name.clone(), id)).or_default().push(table.clone());
         }
     }
-    let rule = Rule::of(newest);
+    let rule = LeftoverRule::of(newest);
     let in_progress = match rule {
-        Rule::InProgress => in_progress(inventory, node),
+        LeftoverRule::InProgress => in_progress(inventory, node),
         _ => Ok(Some(Sources::new())),
     };
     let in_progress = in_progress.unwrap_or_else(|doubt| {
@@ -68,12 +68,12 @@ pub(super) fn leave_out(inventory: &mut Inventory, node: usize) {
         None
     });
     for ((name, _), tables) in &groups {
-        if rule == Rule::Marks || has_several_nodes(tables) {
+        if rule == LeftoverRule::Marks || has_several_nodes(tables) {
             continue;
         }
         let (sstables, mut doubts) = generations(name, tables);
         let obsolete = match (rule, &in_progress) {
-            (Rule::Counters, _) => obsolete_counters(name, &sstables, tables, &mut doubts),
+            (LeftoverRule::Counters, _) => obsolete_counters(name, &sstables, tables, &mut doubts),
             (_, Some(in_progress)) => match in_progress.get(name) {
                 Some(sources) => of_unfinished(&sstables, sources),
                 // No compaction was in progress, whatever the ancestors are.
@@ -262,15 +262,15 @@ mod tests {
     #[test]
     fn rules_are_those_of_the_releases() {
         for (letters, rule) in [
-            ("", Rule::Marks),
-            ("hd", Rule::Marks),
-            ("he", Rule::Counters),
-            ("ic", Rule::Counters),
-            ("ja", Rule::InProgress),
-            ("lb", Rule::InProgress),
-            ("ma", Rule::Marks),
+            ("", LeftoverRule::Marks),
+            ("hd", LeftoverRule::Marks),
+            ("he", LeftoverRule::Counters),
+            ("ic", LeftoverRule::Counters),
+            ("ja", LeftoverRule::InProgress),
+            ("lb", LeftoverRule::InProgress),
+            ("ma", LeftoverRule::Marks),
         ] {
-            assert_eq!(Rule::of(letters), rule, "{letters}");
+            assert_eq!(LeftoverRule::of(letters), rule, "{letters}");
         }
     }
 

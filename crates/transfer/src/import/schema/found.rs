@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::cql_table::{CqlTable, Definition};
-use super::system_rows::{SystemRow, SystemTables};
+use super::system_rows::{SchemaRow, SystemTables};
 use super::{FoundSchema, SchemaSource, new_tables, old_tables, versioned_table};
 use crate::import::{FamilyName, ImportError, Inventory, SstableFile};
 use base::marshal::Types;
@@ -57,7 +57,7 @@ impl FoundSchema {
     ///
     /// If they contradict each other.
     pub(crate) fn of_rows(
-        rows: &BTreeMap<String, Vec<SystemRow>>,
+        rows: &BTreeMap<String, Vec<SchemaRow>>,
         types: &Types,
     ) -> Result<FoundSchema, ImportError> {
         let tables = SystemTables::Rows(rows);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::FoundSchema;
-use super::system_rows::{SystemRow, SystemTables};
+use super::system_rows::{SchemaRow, SystemTables};
 use crate::import::FamilyName;
 use base::schema::is_system_keyspace;
 use sstable::SstableError;
@@ -37,17 +37,17 @@ pub(super) fn read_new(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> R
     Ok(())
 }
 
-fn add(schema: &mut FoundSchema, rows: Vec<SystemRow>, sentence: impl Fn(&SystemRow) -> Option<String>) {
+fn add(schema: &mut FoundSchema, rows: Vec<SchemaRow>, sentence: impl Fn(&SchemaRow) -> Option<String>) {
     let of_users = rows.iter().filter(|row| !is_system_keyspace(&row.keyspace));
     schema.left_out.extend(of_users.filter_map(sentence));
 }
 
-fn trigger(row: &SystemRow) -> Option<String> {
+fn trigger(row: &SchemaRow) -> Option<String> {
     let [table, name] = &row.clustering[..] else { return None };
     Some(format!("the trigger {name} of {}.{table}: there are no triggers", row.keyspace))
 }
 
-fn mask(row: &SystemRow) -> Option<String> {
+fn mask(row: &SchemaRow) -> Option<String> {
     let [table, column] = &row.clustering[..] else { return None };
     let function = row.text("function_name").unwrap_or("an unknown function");
     Some(format!(
@@ -56,7 +56,7 @@ fn mask(row: &SystemRow) -> Option<String> {
     ))
 }
 
-fn code_of(kind: &str, row: &SystemRow) -> Option<String> {
+fn code_of(kind: &str, row: &SchemaRow) -> Option<String> {
     let name = row.clustering.first()?;
     Some(format!("the {kind} {}.{name}: there are none of users", row.keyspace))
 }

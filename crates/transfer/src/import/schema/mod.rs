@@ -34,6 +34,6 @@ pub use define::Defined;
 pub(crate) use found::ServerTable;
 pub(super) use found::family_ids;
 pub use found_schema::{FoundSchema, SchemaSource};
-pub(crate) use system_rows::SystemRow;
+pub(crate) use system_rows::SchemaRow;
 pub(super) use system_rows::read as read_system_rows;
 pub(super) use vectors::{VectorClasses, vector_classes};

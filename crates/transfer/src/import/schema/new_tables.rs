@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::cql_table::{CqlTable, FoundDrop};
-use super::system_rows::{SystemRow, SystemTables, by_family};
+use super::system_rows::{SchemaRow, SystemTables, by_family};
 use super::table_settings::of_new_row;
 use super::table_statement::{TableStatement, type_of};
 use super::vectors::{self, without_vectors};
@@ -68,7 +68,7 @@ pub(super) fn read(
     Ok(true)
 }
 
-fn keyspace_of(row: &SystemRow) -> KsRequest {
+fn keyspace_of(row: &SchemaRow) -> KsRequest {
     let mut options = row.frozen_map("replication");
     KsRequest {
         name: row.keyspace.clone(),
@@ -79,7 +79,7 @@ fn keyspace_of(row: &SystemRow) -> KsRequest {
     }
 }
 
-fn user_type_of(row: &SystemRow, left_out: &mut Vec<String>) -> Option<(FamilyName, String)> {
+fn user_type_of(row: &SchemaRow, left_out: &mut Vec<String>) -> Option<(FamilyName, String)> {
     let [name] = &row.clustering[..] else { return None };
     let place = FamilyName { keyspace: row.keyspace.clone(), name: name.clone() };
     let mut fields = Vec::new();
@@ -95,7 +95,7 @@ fn user_type_of(row: &SystemRow, left_out: &mut Vec<String>) -> Option<(FamilyNa
 }
 
 /// Returns a column that was dropped.
-fn drop_of(row: &SystemRow) -> Option<FoundDrop> {
+fn drop_of(row: &SchemaRow) -> Option<FoundDrop> {
     let [_, name] = &row.clustering[..] else { return None };
     Some(FoundDrop {
         name: name.clone(),
@@ -115,7 +115,7 @@ struct FoundIndex<'a> {
 }
 
 impl FoundIndex<'_> {
-    fn of(row: &SystemRow) -> Option<FoundIndex<'_>> {
+    fn of(row: &SchemaRow) -> Option<FoundIndex<'_>> {
         let [_, name] = &row.clustering[..] else { return None };
         let mut options = row.frozen_map("options");
         let target = options.remove("target")?;
@@ -144,16 +144,16 @@ fn map_parts(cql_type: &str) -> Option<(&str, &str)> {
 struct FoundColumn<'a> {
     name: &'a str,
     cql_type: &'a str,
-    row: &'a SystemRow,
+    row: &'a SchemaRow,
 }
 
 impl FoundColumn<'_> {
-    fn of(row: &SystemRow) -> Option<FoundColumn<'_>> {
+    fn of(row: &SchemaRow) -> Option<FoundColumn<'_>> {
         Some(FoundColumn { name: row.clustering.get(1)?, cql_type: row.text("type")?, row })
     }
 }
 
-fn is_descending(column: &SystemRow) -> bool {
+fn is_descending(column: &SchemaRow) -> bool {
     column.text("clustering_order").is_some_and(|order| order.eq_ignore_ascii_case("desc"))
 }
 
@@ -167,17 +167,17 @@ fn joined(classes: &[String]) -> String {
 
 /// A row of `tables` with its rows of `columns` and `indexes`.
 struct NewTable<'a> {
-    row: &'a SystemRow,
+    row: &'a SchemaRow,
     name: &'a FamilyName,
-    columns: &'a [SystemRow],
-    indexes: &'a [SystemRow],
+    columns: &'a [SchemaRow],
+    indexes: &'a [SchemaRow],
     types: &'a Types,
 }
 
 impl NewTable<'_> {
     /// Returns the columns of a kind, by their places.
     fn of_kind(&self, kind: &str) -> Vec<FoundColumn<'_>> {
-        let is_of_kind = |row: &&SystemRow| row.text("kind") == Some(kind);
+        let is_of_kind = |row: &&SchemaRow| row.text("kind") == Some(kind);
         let mut found: Vec<_> = self.columns.iter().filter(is_of_kind).filter_map(FoundColumn::of).collect();
         found.sort_by_key(|column| column.row.int("position"));
         found
@@ -329,7 +329,7 @@ impl NewTable<'_> {
     }
 
     /// Returns the class of a type of CQL. A descending clustering column has a reversed type.
-    fn class_of(&self, cql_type: &str, row: &SystemRow) -> String {
+    fn class_of(&self, cql_type: &str, row: &SchemaRow) -> String {
         let class = self.class_of_text(cql_type).unwrap_or_else(|| "BytesType".to_owned());
         if is_descending(row) { format!("{PACKAGE}ReversedType({class})") } else { class }
     }

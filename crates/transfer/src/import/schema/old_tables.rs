@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use bytes::Bytes;
 
 use super::cql_table::{CqlTable, FoundDrop};
-use super::system_rows::{SystemRow, SystemTables, by_family};
+use super::system_rows::{SchemaRow, SystemTables, by_family};
 use super::table_settings::of_old_row;
 use super::table_statement::TableStatement;
 use super::{FoundSchema, left_out};
@@ -61,11 +61,11 @@ pub(super) fn read(
 /// Returns the column families by their ids, by which the commit logs of 1.1 name them.
 pub(super) fn family_ids(tables: &SystemTables<'_>) -> Result<HashMap<i32, FamilyName>, SstableError> {
     let families = by_family(tables.rows(FAMILIES, 1)?);
-    let id = |(name, rows): (FamilyName, Vec<SystemRow>)| Some((rows.first()?.int("id")?, name));
+    let id = |(name, rows): (FamilyName, Vec<SchemaRow>)| Some((rows.first()?.int("id")?, name));
     Ok(families.into_iter().filter_map(id).collect())
 }
 
-fn keyspace_of(row: &SystemRow) -> KsRequest {
+fn keyspace_of(row: &SchemaRow) -> KsRequest {
     let options = row.text("strategy_options").and_then(|json| serde_json::from_str(json).ok());
     KsRequest {
         name: row.keyspace.clone(),
@@ -76,7 +76,7 @@ fn keyspace_of(row: &SystemRow) -> KsRequest {
     }
 }
 
-fn type_of(row: &SystemRow) -> Option<(FamilyName, String)> {
+fn type_of(row: &SchemaRow) -> Option<(FamilyName, String)> {
     let [name] = &row.clustering[..] else { return None };
     let types = row.elements("field_types");
     let fields = row.elements("field_names").into_iter().zip(&types);
@@ -99,7 +99,7 @@ fn cql_text(class: &str) -> String {
 }
 
 /// Returns the options of an index.
-fn index_options(row: &SystemRow) -> BTreeMap<String, String> {
+fn index_options(row: &SchemaRow) -> BTreeMap<String, String> {
     row.text("index_options").and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
 }
 
@@ -119,9 +119,9 @@ fn names_of(aliases: &[String], usual: &str, count: usize) -> Vec<String> {
 
 /// A row of schema_columnfamilies with its rows of schema_columns.
 struct OldTable<'a> {
-    row: &'a SystemRow,
+    row: &'a SchemaRow,
     name: &'a FamilyName,
-    columns: &'a [SystemRow],
+    columns: &'a [SchemaRow],
 }
 
 impl OldTable<'_> {
@@ -167,7 +167,7 @@ impl OldTable<'_> {
 
     /// Returns the names of the columns of a kind by their places. 2.0 and later have them; 2.2 has them only here.
     fn names_of_kind(&self, kind: &str) -> Vec<String> {
-        let mut found: Vec<&SystemRow> =
+        let mut found: Vec<&SchemaRow> =
             self.columns.iter().filter(|row| row.text("type") == Some(kind)).collect();
         found.sort_by_key(|row| row.int("component_index"));
         found.into_iter().filter_map(|row| row.clustering.get(1).cloned()).collect()
@@ -232,7 +232,7 @@ impl OldTable<'_> {
     /// Returns a sentence for each index of a class that is not Cassandra's own.
     fn custom_indexes(&self) -> Vec<String> {
         let custom = self.columns.iter().filter(|row| row.text("index_type") == Some("CUSTOM"));
-        let sentence = |row: &SystemRow| {
+        let sentence = |row: &SchemaRow| {
             let index = row.text("index_name").unwrap_or_default();
             left_out::custom_index(self.name, index, &index_options(row))
         };

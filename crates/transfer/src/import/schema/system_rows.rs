@@ -18,15 +18,15 @@ use store::RowPiece;
 
 /// A row: the key columns after the keyspace, and the other columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct SystemRow {
+pub(crate) struct SchemaRow {
     pub keyspace: String,
     pub clustering: Vec<String>,
     columns: BTreeMap<String, BTreeMap<Bytes, Bytes>>,
 }
 
-impl SystemRow {
-    pub(crate) fn new(keyspace: String, clustering: Vec<String>) -> SystemRow {
-        SystemRow { keyspace, clustering, columns: BTreeMap::new() }
+impl SchemaRow {
+    pub(crate) fn new(keyspace: String, clustering: Vec<String>) -> SchemaRow {
+        SchemaRow { keyspace, clustering, columns: BTreeMap::new() }
     }
 
     /// Sets an element of a column; without a name, its value.
@@ -149,7 +149,7 @@ pub(super) enum SystemTables<'t> {
     /// The live cells that a server has returned, by column family.
     Cells { keyspace: &'t str, found: &'t BTreeMap<FamilyName, Vec<RowPiece>> },
     /// The rows that a server has returned, by table.
-    Rows(&'t BTreeMap<String, Vec<SystemRow>>),
+    Rows(&'t BTreeMap<String, Vec<SchemaRow>>),
 }
 
 impl SystemTables<'_> {
@@ -164,7 +164,7 @@ impl SystemTables<'_> {
         }
     }
 
-    fn read(&self, name: &str, clustering: usize, is_compact: bool) -> Result<Vec<SystemRow>, SstableError> {
+    fn read(&self, name: &str, clustering: usize, is_compact: bool) -> Result<Vec<SchemaRow>, SstableError> {
         match self {
             SystemTables::Files { keyspace, found } => {
                 let files = found.get(&family(keyspace, name));
@@ -188,7 +188,7 @@ impl SystemTables<'_> {
     /// # Errors
     ///
     /// At damage.
-    pub(super) fn rows(&self, name: &str, clustering: usize) -> Result<Vec<SystemRow>, SstableError> {
+    pub(super) fn rows(&self, name: &str, clustering: usize) -> Result<Vec<SchemaRow>, SstableError> {
         self.read(name, clustering, false)
     }
 
@@ -197,7 +197,7 @@ impl SystemTables<'_> {
     /// # Errors
     ///
     /// At damage.
-    pub(super) fn plain_rows(&self, name: &str) -> Result<Vec<SystemRow>, SstableError> {
+    pub(super) fn plain_rows(&self, name: &str) -> Result<Vec<SchemaRow>, SstableError> {
         self.read(name, 0, true)
     }
 }
@@ -216,7 +216,7 @@ pub(crate) fn read(
     tables: &[SstableFile],
     clustering: usize,
     is_compact: bool,
-) -> Result<Vec<SystemRow>, SstableError> {
+) -> Result<Vec<SchemaRow>, SstableError> {
     let mut merged = Merged::default();
     let layout = if is_compact { Layout::StaticCompact } else { Layout::Sparse };
     for table in tables {
@@ -242,8 +242,8 @@ pub(crate) fn read(
 }
 
 /// Groups rows by the column family that their first key column names.
-pub(super) fn by_family(rows: Vec<SystemRow>) -> BTreeMap<FamilyName, Vec<SystemRow>> {
-    let mut families: BTreeMap<FamilyName, Vec<SystemRow>> = BTreeMap::new();
+pub(super) fn by_family(rows: Vec<SchemaRow>) -> BTreeMap<FamilyName, Vec<SchemaRow>> {
+    let mut families: BTreeMap<FamilyName, Vec<SchemaRow>> = BTreeMap::new();
     for row in rows {
         let Some(name) = row.clustering.first() else { continue };
         let family = FamilyName { keyspace: row.keyspace.clone(), name: name.clone() };
@@ -295,8 +295,8 @@ impl Merged {
             .any(|(of, at)| of.row == cell.row && cell.parts.starts_with(&of.parts) && timestamp <= *at)
     }
 
-    fn rows(&self, clustering: usize) -> Vec<SystemRow> {
-        let mut rows: BTreeMap<CellKey, SystemRow> = BTreeMap::new();
+    fn rows(&self, clustering: usize) -> Vec<SchemaRow> {
+        let mut rows: BTreeMap<CellKey, SchemaRow> = BTreeMap::new();
         for (cell, (timestamp, value)) in &self.cells {
             let Some(value) = value else { continue };
             if self.is_deleted(cell, *timestamp) || cell.parts.len() <= clustering {
@@ -304,7 +304,7 @@ impl Merged {
             }
             let (of_row, rest) = cell.parts.split_at(clustering);
             let first = CellKey { row: cell.row.clone(), parts: of_row.to_vec() };
-            let row = rows.entry(first).or_insert_with(|| SystemRow {
+            let row = rows.entry(first).or_insert_with(|| SchemaRow {
                 keyspace: text_of(&cell.row),
                 clustering: of_row.iter().map(text_of).collect(),
                 columns: BTreeMap::new(),
@@ -323,9 +323,9 @@ mod tests {
 
     #[test]
     fn frozen_collections_are_read_as_far_as_they_go() {
-        let row = |bytes: Bytes| SystemRow {
+        let row = |bytes: Bytes| SchemaRow {
             columns: BTreeMap::from([("a".to_owned(), BTreeMap::from([(Bytes::new(), bytes)]))]),
-            ..SystemRow::default()
+            ..SchemaRow::default()
         };
         let bytes = Bytes::from_static(b"\0\0\0\x01\0\0\0\x01k\0\0\0\x02vw");
         let expected = BTreeMap::from([("k".to_owned(), "vw".to_owned())]);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::system_rows::SystemRow;
+use super::system_rows::SchemaRow;
 use base::compat::features::FieldKind;
 use base::schema::Setting;
 use cql_syntax::PropertyValue;
@@ -51,7 +51,7 @@ const NEW_COLUMNS: &[(&str, FieldKind)] = &[
 const THRESHOLDS: [(&str, &str); 2] =
     [("min_threshold", "min_compaction_threshold"), ("max_threshold", "max_compaction_threshold")];
 
-fn setting(row: &SystemRow, column: &str, kind: FieldKind) -> Option<Setting> {
+fn setting(row: &SchemaRow, column: &str, kind: FieldKind) -> Option<Setting> {
     match kind {
         FieldKind::Bool => row.boolean(column).map(Setting::Bool),
         FieldKind::Int => row.int(column).map(Setting::Int),
@@ -62,7 +62,7 @@ fn setting(row: &SystemRow, column: &str, kind: FieldKind) -> Option<Setting> {
 }
 
 /// Returns the settings in a row of `system.schema_columnfamilies`.
-pub(super) fn of_old_row(row: &SystemRow) -> Settings {
+pub(super) fn of_old_row(row: &SchemaRow) -> Settings {
     let of_column = |(column, field, kind): &(&str, &str, FieldKind)| {
         Some(((*field).to_owned(), setting(row, column, *kind)?))
     };
@@ -80,7 +80,7 @@ pub(super) fn of_old_row(row: &SystemRow) -> Settings {
 }
 
 /// Returns the settings in a row of `system_schema.tables`.
-pub(super) fn of_new_row(row: &SystemRow) -> Settings {
+pub(super) fn of_new_row(row: &SchemaRow) -> Settings {
     let of_column =
         |(column, kind): &(&str, FieldKind)| Some(((*column).to_owned(), setting(row, column, *kind)?));
     let mut settings: Settings = NEW_COLUMNS.iter().filter_map(of_column).collect();

@@ -18,7 +18,7 @@ use bytes::Bytes;
 
 use super::FoundSchema;
 use super::avro::{AvroSchema, AvroValue};
-use super::system_rows::{SystemRow, SystemTables};
+use super::system_rows::{SchemaRow, SystemTables};
 use crate::import::FamilyName;
 use base::compat::features::{CF_FIELDS, FieldKind};
 use base::schema::{IndexKind, Setting};
@@ -70,7 +70,7 @@ pub(super) fn family_ids(tables: &SystemTables<'_>) -> Result<HashMap<i32, Famil
 /// Reads the row of the latest version.
 fn present_version(tables: &SystemTables<'_>) -> Result<Option<Version>, SstableError> {
     let rows = tables.plain_rows(TABLE)?;
-    let time = |row: &SystemRow| {
+    let time = |row: &SchemaRow| {
         let id = uuid::Uuid::try_parse(&row.keyspace).ok()?;
         Some((id.get_timestamp()?.to_gregorian().0, id))
     };
@@ -100,7 +100,7 @@ fn time_of(id: uuid::Uuid) -> Option<u64> {
 }
 
 impl Version {
-    fn read(&mut self, row: &SystemRow) {
+    fn read(&mut self, row: &SchemaRow) {
         let of_row = |what: &str| format!("version {} of the schema: {what}", row.keyspace);
         let avro = row.text(AVRO_SCHEMA).ok_or_else(|| format!("the cell {AVRO_SCHEMA} is missing"));
         let avro = match avro.and_then(AvroSchema::parse) {
