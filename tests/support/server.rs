@@ -383,7 +383,8 @@ impl Drop for Server {
         let is_expected = |line: &&str| {
             self.is_gateway
                 || self.expected.iter().any(|words| line.contains(words))
-                || lost_its_files && line.contains("No such file or directory")
+                || lost_its_files
+                    && ["No such file or directory", " is missing"].iter().any(|words| line.contains(words))
         };
         let problems = log.lines().filter(|line| line.contains(" WARN ") || line.contains("ERROR "));
         let unexpected: Vec<&str> = problems.filter(|line| !is_expected(line)).collect();
