@@ -72,7 +72,7 @@ fn requests_arrive_as_they_end() {
     let admin = Admin::start(&[]);
     let mut all = Events::open(&admin, "");
     let mut inserts =
-        Events::open(&admin, "?method=INSERT&family=standard&client=127.0.0.1&outcome=ok&slower=0");
+        Events::open(&admin, "?method=INSERT&family=standard1&client=127.0.0.1&outcome=ok&slower=0");
     let mut failed = Events::open(&admin, "?outcome=failed");
     let mut client = admin.server.client(Style::UNFRAMED);
     get(&mut client, "Nix", b"a");

@@ -33,8 +33,8 @@ struct ReceivedMessage<'a> {
     bytes: usize,
 }
 
-/// Answers one message by appending the reply to `out`; a one-way call gets no reply. `arguments` are those of the message,
-/// if they have been found already.
+/// Answers one message by appending the reply to `out`; a one-way call gets no reply. Looking for
+/// the end of the message may have found its `arguments`.
 ///
 /// # Errors
 ///

@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns why the last one or two bytes of the message are no field.
+    /// Returns the error for the last one or two bytes of the message, in which a field does not fit.
     #[cold]
     fn truncated_field(&self) -> WireError {
         match *self.rest {
