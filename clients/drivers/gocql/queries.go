@@ -249,7 +249,7 @@ func (s scenario) errors() {
 	try := func(statement string, values ...any) error { return s.Query(statement, values...).Exec() }
 	refused[*gocql.RequestErrSyntax]("no statement", "line 1:0 no viable alternative", try("SELEC * FROM posts"))
 	refused[*gocql.RequestErrInvalid]("no table", "unconfigured", try("SELECT * FROM nowhere"))
-	refused[*gocql.RequestErrInvalid]("no column", "Undefined name nothing", try("SELECT nothing FROM posts"))
+	refused[*gocql.RequestErrInvalid]("no column", "Undefined column name nothing", try("SELECT nothing FROM posts"))
 	refused[*gocql.RequestErrInvalid]("a value of another type", "Invalid STRING constant",
 		try("INSERT INTO accounts (id) VALUES ('x')"))
 	refused[*gocql.RequestErrInvalid]("no such statement to prepare", "unconfigured",

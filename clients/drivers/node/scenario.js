@@ -533,7 +533,7 @@ class Scenario {
       this.run("SELEC * FROM posts"),
     );
     await refused("no table", codes.invalid, "unconfigured", () => this.run("SELECT * FROM nowhere"));
-    await refused("no column", codes.invalid, "Undefined name nothing", () => this.run("SELECT nothing FROM posts"));
+    await refused("no column", codes.invalid, "Undefined column name nothing", () => this.run("SELECT nothing FROM posts"));
     await refused("nothing to find it by", codes.invalid, "ALLOW FILTERING", () =>
       this.run("SELECT * FROM numbers WHERE number = 3"),
     );

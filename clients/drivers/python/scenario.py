@@ -458,7 +458,7 @@ class Scenario:
     def errors(self):
         refused('no statement', SyntaxException, 'line 1:0 no viable alternative', self.run, 'SELEC * FROM posts')
         refused('no table', InvalidRequest, 'unconfigured', self.run, 'SELECT * FROM nowhere')
-        refused('no column', InvalidRequest, 'Undefined name nothing', self.run, 'SELECT nothing FROM posts')
+        refused('no column', InvalidRequest, 'Undefined column name nothing', self.run, 'SELECT nothing FROM posts')
         refused('a value of another type', InvalidRequest, 'Invalid STRING constant', self.run,
                 "INSERT INTO accounts (id) VALUES ('x')")
         refused('a condition without an index', InvalidRequest, 'ALLOW FILTERING', self.run,

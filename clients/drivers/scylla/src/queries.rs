@@ -165,7 +165,7 @@ async fn errors(client: &Client) -> Outcome {
     for (statement, wanted, words) in [
         ("SELEC * FROM posts", DbError::SyntaxError, "line 1:0"),
         ("SELECT * FROM nowhere", DbError::Invalid, "unconfigured"),
-        ("SELECT nothing FROM posts", DbError::Invalid, "Undefined name nothing"),
+        ("SELECT nothing FROM posts", DbError::Invalid, "Undefined column name nothing"),
         ("CREATE TABLE accounts (id int PRIMARY KEY)", there("accounts"), "already existing"),
         (&create, there(""), "existing keyspace"),
     ] {

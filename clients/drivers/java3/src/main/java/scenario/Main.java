@@ -271,7 +271,7 @@ public final class Main {
     private void errors() {
         refused("no statement", SyntaxError.class, "line 1:0", () -> session.execute("SELEC * FROM posts"));
         refused("no table", InvalidQueryException.class, "unconfigured", () -> session.execute("SELECT * FROM nowhere"));
-        refused("no column", InvalidQueryException.class, "Undefined name nothing",
+        refused("no column", InvalidQueryException.class, "Undefined column name nothing",
                 () -> session.execute("SELECT nothing FROM posts"));
         refused("a table that is there", AlreadyExistsException.class, "already exists",
                 () -> session.execute("CREATE TABLE accounts (id int PRIMARY KEY)"));
