@@ -34,8 +34,9 @@ use base::util::counted;
 
 /// Approximate size of a group of rows, in bytes.
 const GROUP_BYTES: usize = 16 * 1024 * 1024;
-/// Bytes that a null takes until it is written.
+/// Bytes that a null takes until it is written, and those that a value of bytes takes besides its own.
 const NULL_BYTES: usize = 4;
+const VALUE_BYTES: usize = 40;
 
 /// Writes Parquet.
 pub(super) struct ParquetWriter {
@@ -43,6 +44,8 @@ pub(super) struct ParquetWriter {
     shape: Arc<TableShape>,
     columns: Vec<ParquetNode>,
     group: RowGroup,
+    /// Bytes after which the group is written.
+    group_bytes: usize,
 }
 
 /// The values of a leaf that are not written yet.
@@ -69,6 +72,8 @@ struct RowGroup {
     bytes: usize,
     /// Values that became null.
     changed: u64,
+    /// Keys of maps, which cannot be null, that became zero or empty.
+    changed_keys: u64,
 }
 
 /// A column, or a part of a nested one.
@@ -105,8 +110,8 @@ impl ParquetWriter {
         let message = Type::group_type_builder(&name).with_fields(fields).build().map_err(failed)?;
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let out = SerializedFileWriter::new(file, Arc::new(message), Arc::new(properties));
-        let group = RowGroup { types, leaves: schema.leaves, bytes: 0, changed: 0 };
-        Ok(ParquetWriter { out: out.map_err(failed)?, shape, columns, group })
+        let group = RowGroup { types, leaves: schema.leaves, bytes: 0, changed: 0, changed_keys: 0 };
+        Ok(ParquetWriter { out: out.map_err(failed)?, shape, columns, group, group_bytes: GROUP_BYTES })
     }
 
     /// Writes the group.
@@ -131,18 +136,25 @@ impl RecordWriter for ParquetWriter {
         for (at, node) in self.shape.written.iter().zip(&self.columns) {
             self.group.put(node, record.fields.get(*at).unwrap_or(&Field::Null), 0, 0);
         }
-        if self.group.bytes >= GROUP_BYTES { self.flush().map_err(failed) } else { Ok(()) }
+        if self.group.bytes >= self.group_bytes { self.flush().map_err(failed) } else { Ok(()) }
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<Vec<String>> {
         self.flush().map_err(failed)?;
         self.out.finish().map_err(failed)?;
         self.out.inner().sync_all()?;
-        let changed = self.group.changed;
-        let note = || {
-            format!("{}: NULL instead of bytes that are not of the column's type", counted(changed, "value"))
+        let RowGroup { changed, changed_keys, .. } = self.group;
+        let note = |count, noun, instead| {
+            let note = || {
+                format!(
+                    "{}: {instead} instead of bytes that are not of the column's type",
+                    counted(count, noun)
+                )
+            };
+            (count > 0).then(note)
         };
-        Ok((changed > 0).then(note).into_iter().collect())
+        let of_keys = note(changed_keys, "map entry", "zero or nothing as the key");
+        Ok(note(changed, "value", "NULL").into_iter().chain(of_keys).collect())
     }
 }
 
@@ -171,7 +183,7 @@ impl Leaf {
         Ok(())
     }
 
-    /// Adds a value. Returns false if it is not one of the leaf's type.
+    /// Adds a value. Returns false if it is not one of the leaf's type. Bytes are copied: they are parts of whole pages.
     fn push(&mut self, value: Value, bytes: Option<&Bytes>) -> bool {
         match (&mut self.values, value) {
             (LeafValues::Booleans(values), Value::Boolean(value)) => values.push(value),
@@ -181,7 +193,7 @@ impl Leaf {
             }
             (LeafValues::Floats(values), Value::Float(number)) => values.push(number),
             (LeafValues::Doubles(values), Value::Double(number)) => values.push(number),
-            (LeafValues::Bytes(values), Value::Blob(bytes)) => values.push(bytes.into()),
+            (LeafValues::Bytes(values), Value::Blob(bytes)) => values.push(bytes.to_vec().into()),
             (LeafValues::Bytes(values), value) => {
                 values.push(value.text().unwrap_or_default().into_bytes().into())
             }
@@ -199,12 +211,23 @@ impl Leaf {
                 }
             }
             (LeafValues::Fixed(values), Value::Text(_)) => match bytes.filter(|bytes| bytes.len() == 16) {
-                Some(bytes) => values.push(ByteArray::from(bytes.clone()).into()),
+                Some(bytes) => values.push(bytes.to_vec().into()),
                 None => return false,
             },
             _ => return false,
         }
         true
+    }
+
+    /// Returns the bytes that the newest value takes.
+    fn newest_bytes(&self) -> usize {
+        match &self.values {
+            LeafValues::Booleans(_) => 1,
+            LeafValues::Integers(_) | LeafValues::Floats(_) => 4,
+            LeafValues::Longs(_) | LeafValues::Doubles(_) => 8,
+            LeafValues::Bytes(values) => values.last().map_or(0, |value| value.len() + VALUE_BYTES),
+            LeafValues::Fixed(values) => values.last().map_or(0, |value| value.len() + VALUE_BYTES),
+        }
     }
 
     /// Adds the value of a key that cannot be null.
@@ -229,14 +252,17 @@ impl RowGroup {
             ParquetContent::Leaf(at, of) => {
                 let value = of.value(field, &self.types);
                 let bytes = if let Field::Bytes(bytes) = field { Some(bytes) } else { None };
-                self.bytes += bytes.map_or(NULL_BYTES, |bytes| bytes.len() + NULL_BYTES);
                 let Some(leaf) = self.leaves.get_mut(*at) else { return };
                 let is_null = value == Value::Null;
                 let is_there = !is_null && leaf.push(value, bytes);
-                self.changed += u64::from(!is_there && !is_null);
                 if !is_there && node.is_required {
+                    self.changed_keys += 1;
                     leaf.push_default();
+                } else {
+                    self.changed += u64::from(!is_there && !is_null);
                 }
+                let has_value = is_there || node.is_required;
+                self.bytes += NULL_BYTES + if has_value { leaf.newest_bytes() } else { 0 };
                 leaf.definition.push(if is_there { present } else { definition });
                 leaf.repetition.push(repetition);
                 return;
@@ -418,7 +444,11 @@ fn physical_of(of: &ValueType) -> (Physical, Option<LogicalType>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::export::table_shape::{ExportColumn, LineOf};
+    use base::compat::features::releases::NEWEST;
     use base::marshal::{list_to_bytes, map_to_bytes, tuple_to_bytes};
+    use base::schema::{CfDef, TableDef};
+    use parquet::file::reader::{FileReader, SerializedFileReader};
 
     fn int(number: i32) -> Bytes {
         Bytes::copy_from_slice(&number.to_be_bytes())
@@ -428,7 +458,13 @@ mod tests {
     fn levels(of: CqlType, fields: &[Option<Bytes>]) -> Vec<(Vec<i16>, Vec<i16>, usize)> {
         let mut schema = SchemaMaker { leaves: Vec::new() };
         let (node, _) = schema.node("c", &ValueType::Cql(of), false, 1).unwrap();
-        let mut group = RowGroup { types: Types::builtin(), leaves: schema.leaves, bytes: 0, changed: 0 };
+        let mut group = RowGroup {
+            types: Types::builtin(),
+            leaves: schema.leaves,
+            bytes: 0,
+            changed: 0,
+            changed_keys: 0,
+        };
         fields.iter().for_each(|field| group.put(&node, &Field::from(field.clone()), 0, 0));
         let of_leaf = |leaf: Leaf| {
             let LeafValues::Integers(values) = leaf.values else { panic!("another type") };
@@ -456,5 +492,122 @@ mod tests {
             [Some(tuple_to_bytes(&[Some(int(1)), None])), Some(tuple_to_bytes(&[Some(int(1))])), None];
         let second = (vec![1, 1, 0], vec![0; 3], 0);
         assert_eq!(levels(pair, &tuples), [(vec![2, 2, 0], vec![0; 3], 2), second]);
+    }
+
+    /// Writes rows, each as a group of its own. Returns them as they are read, and the notes.
+    fn written(types: Vec<CqlType>, rows: &[Vec<Option<Bytes>>]) -> (Vec<String>, Vec<String>) {
+        let cf = Arc::new(CfDef::new("k", "t"));
+        let columns = types.into_iter().enumerate();
+        let all: Vec<ExportColumn> =
+            columns.map(|(at, of)| ExportColumn { name: format!("c{at}"), of: ValueType::Cql(of) }).collect();
+        let written = (0..all.len()).collect();
+        let def = TableDef::of(&cf, NEWEST);
+        let shape = Arc::new(TableShape { cf, def, line: LineOf::Row, all, written, selected: None });
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut writer =
+            Box::new(ParquetWriter::begin(file.reopen().unwrap(), shape, Types::builtin()).unwrap());
+        writer.group_bytes = 1;
+        for row in rows {
+            let fields = row.iter().cloned().map(Field::from).collect();
+            writer.write(Record { key: Bytes::new(), fields, changes: Vec::new() }).unwrap();
+        }
+        let notes = writer.finish().unwrap();
+        let reader = SerializedFileReader::new(file.reopen().unwrap()).unwrap();
+        assert_eq!(reader.num_row_groups(), rows.len());
+        (reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect(), notes)
+    }
+
+    #[test]
+    fn a_file_is_read_as_it_was_written() {
+        let native = |of| Box::new(CqlType::Native(of));
+        let value = |bytes: &[u8]| Some(Bytes::copy_from_slice(bytes));
+        let list = CqlType::List { element: native(Native::Int), is_frozen: true };
+        let map = CqlType::Map { key: native(Native::Text), value: native(Native::Int), is_frozen: false };
+        let of_list = list_to_bytes(&[int(1), int(2)], CollectionForm::Long);
+        let of_map = map_to_bytes(&[(Bytes::from("a"), int(3))], CollectionForm::Long);
+        let pair = CqlType::Tuple(vec![*native(Native::Int), *native(Native::Text)]);
+        let columns = [
+            (*native(Native::Text), value(b"text")),
+            (*native(Native::Blob), value(&[0, 255])),
+            (*native(Native::Boolean), value(&[1])),
+            (*native(Native::Tinyint), value(&[0xff])),
+            (*native(Native::Smallint), value(&[1, 0])),
+            (*native(Native::Int), Some(int(-7))),
+            (*native(Native::Bigint), value(&8_i64.to_be_bytes())),
+            (*native(Native::Float), value(&0.5_f32.to_be_bytes())),
+            (*native(Native::Double), value(&0.25_f64.to_be_bytes())),
+            (*native(Native::Timestamp), value(&1_000_i64.to_be_bytes())),
+            (*native(Native::Date), value(&0x8000_0001_u32.to_be_bytes())),
+            (*native(Native::Time), value(&9_i64.to_be_bytes())),
+            (*native(Native::Uuid), value(&[1; 16])),
+            (*native(Native::Varint), value(&[1, 0])),
+            (*native(Native::Inet), value(&[127, 0, 0, 1])),
+            (list, Some(of_list)),
+            (map, Some(of_map)),
+            (pair, Some(tuple_to_bytes(&[Some(int(4)), None]))),
+        ];
+        let nulls = vec![None; columns.len()];
+        let (types, full): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        let count = types.len();
+        let (rows, notes) = written(types, &[full, nulls]);
+        let expected = [
+            "\"text\"",
+            "[0, 255]",
+            "true",
+            "-1",
+            "256",
+            "-7",
+            "8",
+            "0.5",
+            "0.25",
+            "1970-01-01 00:00:01.000 +00:00",
+            "1970-01-02",
+            "9",
+            "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]",
+            "\"256\"",
+            "\"127.0.0.1\"",
+            "[1, 2]",
+            "{\"a\" -> 3}",
+            "{field_1: 4, field_2: null}",
+        ];
+        let row = |fields: &[&str]| {
+            let named = fields.iter().enumerate().map(|(at, field)| format!("c{at}: {field}"));
+            format!("{{{}}}", named.collect::<Vec<_>>().join(", "))
+        };
+        let null_fields = vec!["null"; count];
+        assert_eq!(rows, [row(&expected), row(&null_fields)]);
+        assert!(notes.is_empty(), "{notes:?}");
+    }
+
+    #[test]
+    fn keys_of_maps_that_are_invalid_are_counted() {
+        let native = || Box::new(CqlType::Native(Native::Int));
+        let map = CqlType::Map { key: native(), value: native(), is_frozen: false };
+        let entries = [(Bytes::from("abc"), int(1)), (int(2), Bytes::from("abc"))];
+        let (rows, notes) = written(vec![map], &[vec![Some(map_to_bytes(&entries, CollectionForm::Long))]]);
+        assert_eq!(rows, ["{c0: {0 -> 1, 2 -> null}}"]);
+        let said = "instead of bytes that are not of the column's type";
+        assert_eq!(
+            notes,
+            [format!("1 value: NULL {said}"), format!("1 map entry: zero or nothing as the key {said}")]
+        );
+    }
+
+    #[test]
+    fn bytes_are_counted_with_their_place() {
+        let mut schema = SchemaMaker { leaves: Vec::new() };
+        let of = ValueType::Cql(CqlType::Native(Native::Blob));
+        let (node, _) = schema.node("c", &of, false, 1).unwrap();
+        let mut group = RowGroup {
+            types: Types::builtin(),
+            leaves: schema.leaves,
+            bytes: 0,
+            changed: 0,
+            changed_keys: 0,
+        };
+        let page = Bytes::from(vec![1; 1000]);
+        group.put(&node, &Field::Bytes(page.slice(..10)), 0, 0);
+        assert_eq!(group.bytes, 10 + 44);
+        assert!(page.is_unique(), "the page is still held");
     }
 }
