@@ -56,7 +56,7 @@ pub(super) fn made(settings: &Settings, release: Release, is_for_cluster: bool) 
     if rules.settings_are_table_params {
         let strategy = compaction_class(&kept, release);
         let has_thresholds = strategy.is_ok_and(|(_, options)| options.contains(&"min_threshold"));
-        table_params::put_thresholds(&mut kept, has_thresholds);
+        table_params::put_thresholds(&mut kept, has_thresholds)?;
     }
     // 2.1 has two settings instead, and stores the one of an older client as the first of them.
     if let (true, Some(interval)) = (rules.index_interval_has_bounds, kept.get("index_interval").cloned()) {

@@ -1,6 +1,7 @@
 //! The checks of a column family's settings in 3.0 and later, which read them as the parameters of a CQL table.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use super::settings::int;
 use crate::Error;
@@ -115,8 +116,8 @@ pub(super) fn speculative_retry(value: &str) -> Result<String, Error> {
 }
 
 /// Puts the thresholds of compaction among the options of the strategy, whose own come first, or drops them if the strategy
-/// has none (`ThriftConversion.compactionParamsFromThrift`).
-pub(super) fn put_thresholds(settings: &mut Settings, strategy_has_them: bool) {
+/// has none (`ThriftConversion.compactionParamsFromThrift`). An option that is not a number is an error.
+pub(super) fn put_thresholds(settings: &mut Settings, strategy_has_them: bool) -> Result<(), Error> {
     const OPTIONS: &str = "compaction_strategy_options";
     let mut options = match settings.get(OPTIONS) {
         Some(Setting::Map(options)) => options.clone(),
@@ -127,10 +128,16 @@ pub(super) fn put_thresholds(settings: &mut Settings, strategy_has_them: bool) {
         settings.remove(setting);
         if strategy_has_them {
             let text = options.entry(option.to_owned()).or_insert_with(|| number.to_string());
-            settings.insert(setting.to_owned(), Setting::Int(text.parse().unwrap_or(number)));
+            let number = text.parse().map_err(|_| not_a_threshold(option, text))?;
+            settings.insert(setting.to_owned(), Setting::Int(number));
         }
     }
     settings.insert(OPTIONS.to_owned(), Setting::Map(options));
+    Ok(())
+}
+
+fn not_a_threshold(option: &str, value: impl Display) -> Error {
+    Error::invalid(format!("Invalid value {value} for '{option}' compaction sub-option - must be an integer"))
 }
 
 /// Checks the numbers (`CompactionParams.validate`, then `TableParams.validate`).
@@ -176,9 +183,7 @@ fn check_thresholds(settings: &Settings) -> Result<(), Error> {
     let [min, max] = THRESHOLDS.map(|(_, setting, usual)| int(settings, setting).unwrap_or(usual));
     for ((option, ..), number) in THRESHOLDS.iter().zip([min, max]) {
         if number < 0 {
-            return Err(Error::invalid(format!(
-                "Invalid value {number} for '{option}' compaction sub-option - must be an integer"
-            )));
+            return Err(not_a_threshold(option, number));
         }
     }
     if min == 0 || max == 0 {
@@ -258,7 +263,7 @@ mod tests {
     #[test]
     fn thresholds_are_options_of_the_strategy() {
         let shown = |mut settings: Settings, has_them| {
-            put_thresholds(&mut settings, has_them);
+            put_thresholds(&mut settings, has_them).unwrap();
             (
                 int(&settings, "min_compaction_threshold"),
                 format!("{:?}", settings["compaction_strategy_options"]),
@@ -268,10 +273,17 @@ mod tests {
         let both = |min: i32| format!("Map({{\"max_threshold\": \"32\", \"min_threshold\": \"{min}\"}})");
         assert_eq!(shown(two(), true), (Some(2), both(2)));
         assert_eq!(shown(two(), false), (None, "Map({})".to_owned()));
-        let three = Setting::Map(BTreeMap::from([("min_threshold".to_owned(), "3".to_owned())]));
-        let mut with_option = two();
-        with_option.insert("compaction_strategy_options".to_owned(), three);
-        assert_eq!(shown(with_option, true), (Some(3), both(3)));
+        let with_option = |text: &str| {
+            let options = Setting::Map(BTreeMap::from([("min_threshold".to_owned(), text.to_owned())]));
+            let mut settings = two();
+            settings.insert("compaction_strategy_options".to_owned(), options);
+            settings
+        };
+        assert_eq!(shown(with_option("3"), true), (Some(3), both(3)));
+        assert_eq!(
+            put_thresholds(&mut with_option("abc"), true).unwrap_err().to_string(),
+            "Invalid value abc for 'min_threshold' compaction sub-option - must be an integer"
+        );
     }
 
     #[test]

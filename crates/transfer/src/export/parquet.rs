@@ -34,8 +34,9 @@ use base::util::counted;
 
 /// Approximate size of a group of rows, in bytes.
 const GROUP_BYTES: usize = 16 * 1024 * 1024;
-/// Bytes that a null takes until it is written.
+/// Bytes that a null takes until it is written, and those that a value of bytes takes besides its own.
 const NULL_BYTES: usize = 4;
+const VALUE_BYTES: usize = 40;
 
 /// Writes Parquet.
 pub(super) struct ParquetWriter {
@@ -43,6 +44,8 @@ pub(super) struct ParquetWriter {
     shape: Arc<TableShape>,
     columns: Vec<ParquetNode>,
     group: RowGroup,
+    /// Bytes after which the group is written.
+    group_bytes: usize,
 }
 
 /// The values of a leaf that are not written yet.
@@ -69,6 +72,8 @@ struct RowGroup {
     bytes: usize,
     /// Values that became null.
     changed: u64,
+    /// Keys of maps, which cannot be null, that became zero or empty.
+    changed_keys: u64,
 }
 
 /// A column, or a part of a nested one.
@@ -105,8 +110,8 @@ impl ParquetWriter {
         let message = Type::group_type_builder(&name).with_fields(fields).build().map_err(failed)?;
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let out = SerializedFileWriter::new(file, Arc::new(message), Arc::new(properties));
-        let group = RowGroup { types, leaves: schema.leaves, bytes: 0, changed: 0 };
-        Ok(ParquetWriter { out: out.map_err(failed)?, shape, columns, group })
+        let group = RowGroup { types, leaves: schema.leaves, bytes: 0, changed: 0, changed_keys: 0 };
+        Ok(ParquetWriter { out: out.map_err(failed)?, shape, columns, group, group_bytes: GROUP_BYTES })
     }
 
     /// Writes the group.
@@ -131,18 +136,25 @@ impl RecordWriter for ParquetWriter {
         for (at, node) in self.shape.written.iter().zip(&self.columns) {
             self.group.put(node, record.fields.get(*at).unwrap_or(&Field::Null), 0, 0);
         }
-        if self.group.bytes >= GROUP_BYTES { self.flush().map_err(failed) } else { Ok(()) }
+        if self.group.bytes >= self.group_bytes { self.flush().map_err(failed) } else { Ok(()) }
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<Vec<String>> {
         self.flush().map_err(failed)?;
         self.out.finish().map_err(failed)?;
         self.out.inner().sync_all()?;
-        let changed = self.group.changed;
-        let note = || {
-            format!("{}: NULL instead of bytes that are not of the column's type", counted(changed, "value"))
+        let RowGroup { changed, changed_keys, .. } = self.group;
+        let note = |count, noun, instead| {
+            let note = || {
+                format!(
+                    "{}: {instead} instead of bytes that are not of the column's type",
+                    counted(count, noun)
+                )
+            };
+            (count > 0).then(note)
         };
-        Ok((changed > 0).then(note).into_iter().collect())
+        let of_keys = note(changed_keys, "map entry", "zero or nothing as the key");
+        Ok(note(changed, "value", "NULL").into_iter().chain(of_keys).collect())
     }
 }
 
@@ -171,7 +183,7 @@ impl Leaf {
         Ok(())
     }
 
-    /// Adds a value. Returns false if it is not one of the leaf's type.
+    /// Adds a value. Returns false if it is not one of the leaf's type. Bytes are copied: they are parts of whole pages.
     fn push(&mut self, value: Value, bytes: Option<&Bytes>) -> bool {
         match (&mut self.values, value) {
             (LeafValues::Booleans(values), Value::Boolean(value)) => values.push(value),
@@ -181,7 +193,7 @@ impl Leaf {
             }
             (LeafValues::Floats(values), Value::Float(number)) => values.push(number),
             (LeafValues::Doubles(values), Value::Double(number)) => values.push(number),
-            (LeafValues::Bytes(values), Value::Blob(bytes)) => values.push(bytes.into()),
+            (LeafValues::Bytes(values), Value::Blob(bytes)) => values.push(bytes.to_vec().into()),
             (LeafValues::Bytes(values), value) => {
                 values.push(value.text().unwrap_or_default().into_bytes().into())
             }
@@ -199,12 +211,23 @@ impl Leaf {
                 }
             }
             (LeafValues::Fixed(values), Value::Text(_)) => match bytes.filter(|bytes| bytes.len() == 16) {
-                Some(bytes) => values.push(ByteArray::from(bytes.clone()).into()),
+                Some(bytes) => values.push(bytes.to_vec().into()),
                 None => return false,
             },
             _ => return false,
         }
         true
+    }
+
+    /// Returns the bytes that the newest value takes.
+    fn newest_bytes(&self) -> usize {
+        match &self.values {
+            LeafValues::Booleans(_) => 1,
+            LeafValues::Integers(_) | LeafValues::Floats(_) => 4,
+            LeafValues::Longs(_) | LeafValues::Doubles(_) => 8,
+            LeafValues::Bytes(values) => values.last().map_or(0, |value| value.len() + VALUE_BYTES),
+            LeafValues::Fixed(values) => values.last().map_or(0, |value| value.len() + VALUE_BYTES),
+        }
     }
 
     /// Adds the value of a key that cannot be null.
@@ -229,14 +252,17 @@ impl RowGroup {
             ParquetContent::Leaf(at, of) => {
                 let value = of.value(field, &self.types);
                 let bytes = if let Field::Bytes(bytes) = field { Some(bytes) } else { None };
-                self.bytes += bytes.map_or(NULL_BYTES, |bytes| bytes.len() + NULL_BYTES);
                 let Some(leaf) = self.leaves.get_mut(*at) else { return };
                 let is_null = value == Value::Null;
                 let is_there = !is_null && leaf.push(value, bytes);
-                self.changed += u64::from(!is_there && !is_null);
                 if !is_there && node.is_required {
+                    self.changed_keys += 1;
                     leaf.push_default();
+                } else {
+                    self.changed += u64::from(!is_there && !is_null);
                 }
+                let has_value = is_there || node.is_required;
+                self.bytes += NULL_BYTES + if has_value { leaf.newest_bytes() } else { 0 };
                 leaf.definition.push(if is_there { present } else { definition });
                 leaf.repetition.push(repetition);
                 return;
@@ -416,45 +442,4 @@ fn physical_of(of: &ValueType) -> (Physical, Option<LogicalType>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use base::marshal::{list_to_bytes, map_to_bytes, tuple_to_bytes};
-
-    fn int(number: i32) -> Bytes {
-        Bytes::copy_from_slice(&number.to_be_bytes())
-    }
-
-    /// Returns the levels and the number of values of each leaf after some values of a column.
-    fn levels(of: CqlType, fields: &[Option<Bytes>]) -> Vec<(Vec<i16>, Vec<i16>, usize)> {
-        let mut schema = SchemaMaker { leaves: Vec::new() };
-        let (node, _) = schema.node("c", &ValueType::Cql(of), false, 1).unwrap();
-        let mut group = RowGroup { types: Types::builtin(), leaves: schema.leaves, bytes: 0, changed: 0 };
-        fields.iter().for_each(|field| group.put(&node, &Field::from(field.clone()), 0, 0));
-        let of_leaf = |leaf: Leaf| {
-            let LeafValues::Integers(values) = leaf.values else { panic!("another type") };
-            (leaf.definition, leaf.repetition, values.len())
-        };
-        group.leaves.into_iter().map(of_leaf).collect()
-    }
-
-    #[test]
-    fn levels_say_which_part_of_a_path_is_there() {
-        let native = || Box::new(CqlType::Native(Native::Int));
-        let list = CqlType::List { element: native(), is_frozen: false };
-        let two = list_to_bytes(&[int(1), int(2)], CollectionForm::Long);
-        let none = list_to_bytes(&[], CollectionForm::Long);
-        let of_lists =
-            levels(list.clone(), &[Some(two.clone()), None, Some(none), Some(Bytes::from("invalid"))]);
-        assert_eq!(of_lists, [(vec![3, 3, 0, 1, 0], vec![0, 1, 0, 0, 0], 2)]);
-        let map = CqlType::Map { key: native(), value: Box::new(list), is_frozen: false };
-        let entries = map_to_bytes(&[(int(1), two.clone()), (int(2), two)], CollectionForm::Long);
-        let keys = (vec![2, 2], vec![0, 1], 2);
-        let values = (vec![5, 5, 5, 5], vec![0, 2, 1, 2], 4);
-        assert_eq!(levels(map, &[Some(entries)]), [keys, values]);
-        let pair = CqlType::Tuple(vec![CqlType::Native(Native::Int), CqlType::Native(Native::Int)]);
-        let tuples =
-            [Some(tuple_to_bytes(&[Some(int(1)), None])), Some(tuple_to_bytes(&[Some(int(1))])), None];
-        let second = (vec![1, 1, 0], vec![0; 3], 0);
-        assert_eq!(levels(pair, &tuples), [(vec![2, 2, 0], vec![0; 3], 2), second]);
-    }
-}
+mod tests;

@@ -24,8 +24,10 @@ const VERSIONS: [ProtocolVersion; 3] = [ProtocolVersion::V4, ProtocolVersion::V3
 
 /// Codes of errors.
 const PROTOCOL_ERROR: i32 = 0x000a;
+const READ_TIMEOUT: i32 = 0x1200;
+const INVALID: i32 = 0x2200;
 /// Unavailable, overloaded, is bootstrapping, and timeout of a read.
-const TRANSIENT_ERRORS: [i32; 4] = [0x1000, 0x1001, 0x1002, 0x1200];
+const TRANSIENT_ERRORS: [i32; 4] = [0x1000, 0x1001, 0x1002, READ_TIMEOUT];
 
 /// Codes of requests.
 mod request {
@@ -72,13 +74,38 @@ pub(super) struct ResultPage {
 }
 
 /// The reason why a request has no result.
-enum NativeFailure {
+#[derive(Debug)]
+pub(super) enum NativeFailure {
     /// The server has answered with an error.
     Refused {
         code: i32,
         why: String,
     },
+    /// The reply is longer than the protocol allows.
+    TooLong,
     Lost(String),
+}
+
+impl NativeFailure {
+    /// Returns whether the server has found a mistake in the query, such as a table that it does not have.
+    pub(super) fn is_invalid(&self) -> bool {
+        matches!(self, NativeFailure::Refused { code: INVALID, .. })
+    }
+
+    /// Returns whether a page of fewer rows may succeed.
+    fn is_of_long_page(&self) -> bool {
+        matches!(self, NativeFailure::TooLong | NativeFailure::Refused { code: READ_TIMEOUT, .. })
+    }
+
+    fn is_transient(&self) -> bool {
+        matches!(self, NativeFailure::Refused { code, .. } if TRANSIENT_ERRORS.contains(code))
+    }
+}
+
+impl From<std::io::Error> for NativeFailure {
+    fn from(error: std::io::Error) -> NativeFailure {
+        NativeFailure::Lost(format!("connection lost: {error}"))
+    }
 }
 
 impl From<BodyError> for NativeFailure {
@@ -91,14 +118,18 @@ impl From<NativeFailure> for String {
     fn from(error: NativeFailure) -> String {
         match error {
             NativeFailure::Refused { why, .. } | NativeFailure::Lost(why) => why,
+            NativeFailure::TooLong => "a frame of more than 256 MB".to_owned(),
         }
     }
 }
 
-/// An open connection.
+/// A connection.
 pub(super) struct NativeExchange {
+    address: NativeAddress,
     stream: TcpStream,
     version: ProtocolVersion,
+    /// Whether no reply is missing. After a timeout the reply to an earlier request may still come.
+    is_in_step: bool,
 }
 
 impl NativeExchange {
@@ -116,7 +147,7 @@ impl NativeExchange {
                 Err(_) => return Err(format!("cannot connect: no answer within {CONNECT_TIMEOUT:?}")),
             };
             stream.set_nodelay(true).map_err(|error| error.to_string())?;
-            let mut client = NativeExchange { stream, version };
+            let mut client = NativeExchange { address: address.clone(), stream, version, is_in_step: true };
             match client.start(login.as_ref().map(|(user, password)| (&user[..], password))).await {
                 Err(NativeFailure::Refused { code: PROTOCOL_ERROR, .. }) => {}
                 started => return started.map(|()| client).map_err(String::from),
@@ -158,48 +189,48 @@ impl NativeExchange {
         self.version.collection_form()
     }
 
-    /// Reads a page of a query.
+    /// Reads a page of a query, of at most `rows`: fewer if so many take too long or do not fit in a frame. Connects again if
+    /// the connection has been lost.
     pub(super) async fn page(
         &mut self,
         query: &str,
         consistency: ConsistencyLevel,
-        rows: i32,
+        rows: &mut i32,
         from: Option<&Bytes>,
-    ) -> Result<ResultPage, String> {
-        let mut body = BytesMut::new();
-        let mut writer = BodyWriter::new(&mut body, self.version);
-        writer.i32(i32::try_from(query.len()).unwrap_or(i32::MAX));
-        writer.raw(query.as_bytes());
-        writer.u16(consistency_code(consistency));
-        writer.u8(PAGE_SIZE | if from.is_some() { PAGING_STATE } else { 0 });
-        writer.i32(rows);
-        if let Some(state) = from {
-            writer.bytes(Some(state));
-        }
+    ) -> Result<ResultPage, NativeFailure> {
         let mut pauses = PAUSES.iter();
         loop {
-            match self.exchange(request::QUERY, &body).await {
-                Ok((reply::RESULT, body)) => {
-                    return page_of(body).map_err(|error| String::from(NativeFailure::from(error)));
+            if !self.is_in_step {
+                let again = NativeExchange::connect(&self.address).await.map_err(NativeFailure::Lost)?;
+                *self = again;
+            }
+            let body = query_body(self.version, query, consistency, *rows, from);
+            let failure = match self.exchange(request::QUERY, &body).await {
+                Ok((reply::RESULT, body)) => return Ok(page_of(body)?),
+                Ok((code, _)) => {
+                    let why = format!("a reply with the code {code} instead of a result");
+                    return Err(NativeFailure::Lost(why));
                 }
-                Ok((code, _)) => return Err(format!("a reply with the code {code} instead of a result")),
-                Err(NativeFailure::Refused { code, why }) if TRANSIENT_ERRORS.contains(&code) => {
-                    let Some(pause) = pauses.next() else { return Err(why) };
-                    tokio::time::sleep(*pause).await;
-                }
-                Err(error) => return Err(error.into()),
+                Err(failure) => failure,
+            };
+            if failure.is_of_long_page() && *rows > 1 {
+                *rows = (*rows / 4).max(1);
+                continue;
+            }
+            match pauses.next() {
+                Some(pause) if failure.is_transient() => tokio::time::sleep(*pause).await,
+                _ => return Err(failure),
             }
         }
     }
 
     /// Sends a request. Returns the code and the body of the reply.
     async fn exchange(&mut self, code: u8, body: &[u8]) -> Result<(u8, BodyReader), NativeFailure> {
+        self.is_in_step = false;
         let exchanged = tokio::time::timeout(REQUEST_TIMEOUT, self.send_and_read(code, body)).await;
-        let (code, mut body) = match exchanged {
-            Ok(Ok(reply)) => reply,
-            Ok(Err(error)) => return Err(NativeFailure::Lost(format!("connection lost: {error}"))),
-            Err(_) => return Err(NativeFailure::Lost(format!("no answer within {REQUEST_TIMEOUT:?}"))),
-        };
+        let no_answer = |_| NativeFailure::Lost(format!("no answer within {REQUEST_TIMEOUT:?}"));
+        let (code, mut body) = exchanged.map_err(no_answer)??;
+        self.is_in_step = true;
         if code == reply::ERROR {
             let code = body.i32()?;
             return Err(NativeFailure::Refused { code, why: body.string()? });
@@ -207,7 +238,7 @@ impl NativeExchange {
         Ok((code, body))
     }
 
-    async fn send_and_read(&mut self, code: u8, body: &[u8]) -> std::io::Result<(u8, BodyReader)> {
+    async fn send_and_read(&mut self, code: u8, body: &[u8]) -> Result<(u8, BodyReader), NativeFailure> {
         let mut request = BytesMut::new();
         request.put_u8(self.version.number());
         // No flags, and always the same stream, which has one or two bytes.
@@ -217,23 +248,47 @@ impl NativeExchange {
         request.put_slice(body);
         self.stream.write_all(&request).await?;
         // A server that does not have the version answers in its own one.
-        let invalid = |why: &str| std::io::Error::new(std::io::ErrorKind::InvalidData, why);
         let version = ProtocolVersion::of_number(self.stream.read_u8().await? & 0x7f);
-        let version = version.ok_or_else(|| invalid("it does not speak the native protocol"))?;
+        let foreign = || NativeFailure::Lost("it does not speak the native protocol".to_owned());
+        let version = version.ok_or_else(foreign)?;
         let flags = self.stream.read_u8().await?;
         self.stream.read_exact(&mut [0; 2][..version.header_bytes() - 7]).await?;
         let code = self.stream.read_u8().await?;
         let length = self.stream.read_u32().await? as usize;
         if length > NATIVE_FRAME_BYTES_MAX {
-            return Err(invalid("a frame of more than 256 MB"));
+            return Err(NativeFailure::TooLong);
         }
         // Grows with what arrives, not with what the header says.
         let mut body = Vec::new();
         (&mut self.stream).take(length as u64).read_to_end(&mut body).await?;
+        if body.len() < length {
+            return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
+        }
         let mut body = BodyReader::new(Bytes::from(body), version);
-        skip_notes(&mut body, flags).map_err(|error| invalid(&error.to_string()))?;
+        skip_notes(&mut body, flags)?;
         Ok((code, body))
     }
+}
+
+/// Returns the body of a request for a page.
+fn query_body(
+    version: ProtocolVersion,
+    query: &str,
+    consistency: ConsistencyLevel,
+    rows: i32,
+    from: Option<&Bytes>,
+) -> BytesMut {
+    let mut body = BytesMut::new();
+    let mut writer = BodyWriter::new(&mut body, version);
+    writer.i32(i32::try_from(query.len()).unwrap_or(i32::MAX));
+    writer.raw(query.as_bytes());
+    writer.u16(consistency_code(consistency));
+    writer.u8(PAGE_SIZE | if from.is_some() { PAGING_STATE } else { 0 });
+    writer.i32(rows);
+    if let Some(state) = from {
+        writer.bytes(Some(state));
+    }
+    body
 }
 
 /// Skips the warnings and the payload that a body begins with.
@@ -303,4 +358,61 @@ fn skip_type(body: &mut BodyReader, depth: usize) -> Result<u16, BodyError> {
     };
     (0..held).try_for_each(|_| skip_type(body, depth + 1).map(drop))?;
     Ok(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::net::TcpListener;
+
+    /// Answers each request of version 4 with the bytes that `reply` makes of the code and the rows of a page.
+    async fn serve(listener: TcpListener, reply: impl Fn(u8, i32) -> Vec<u8> + Clone + Send + 'static) {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let reply = reply.clone();
+            tokio::spawn(async move {
+                let mut head = [0; 9];
+                while stream.read_exact(&mut head).await.is_ok() {
+                    let mut body = vec![0; u32::from_be_bytes([head[5], head[6], head[7], head[8]]) as usize];
+                    stream.read_exact(&mut body).await.unwrap();
+                    // The query "q", the consistency and the flags come before.
+                    let rows = body.get(8..12).map_or(0, |rows| i32::from_be_bytes(rows.try_into().unwrap()));
+                    stream.write_all(&reply(head[4], rows)).await.unwrap();
+                }
+            });
+        }
+    }
+
+    fn frame(code: u8, length: usize, body: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(length).unwrap().to_be_bytes();
+        [&[0x84, 0, 0, 0, code][..], &length, body].concat()
+    }
+
+    /// Returns the rows of a page after it was asked of a server that refuses longer ones, and how that went.
+    async fn rows_after(fits: i32, refusal: Vec<u8>) -> (i32, Result<ResultPage, NativeFailure>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = NativeAddress { address: listener.local_addr().unwrap().to_string(), login: None };
+        let void = [0, 0, 0, 1];
+        let server = tokio::spawn(serve(listener, move |code, rows| match code {
+            request::STARTUP => frame(reply::READY, 0, &[]),
+            _ if rows <= fits => frame(reply::RESULT, void.len(), &void),
+            _ => refusal.clone(),
+        }));
+        let mut client = NativeExchange::connect(&address).await.unwrap();
+        let mut rows = 1000;
+        let page = client.page("q", ConsistencyLevel::One, &mut rows, None).await;
+        server.abort();
+        (rows, page)
+    }
+
+    #[tokio::test]
+    async fn pages_that_are_too_long_are_asked_again_with_fewer_rows() {
+        let timeout = frame(reply::ERROR, 7, &[&READ_TIMEOUT.to_be_bytes()[..], b"\0\x01t"].concat());
+        let (rows, page) = rows_after(100, timeout).await;
+        assert_eq!((rows, page.is_ok()), (62, true));
+        let too_long = frame(reply::RESULT, NATIVE_FRAME_BYTES_MAX + 1, &[]);
+        let (rows, page) = rows_after(3, too_long.clone()).await;
+        assert_eq!((rows, page.is_ok()), (3, true));
+        let (rows, page) = rows_after(0, too_long).await;
+        assert_eq!((rows, matches!(page, Err(NativeFailure::TooLong))), (1, true));
+    }
 }

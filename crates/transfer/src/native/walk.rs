@@ -1,6 +1,7 @@
 //! Reads a table of a server row by row, and makes of each row the cells that the server has stored.
 //!
-//! The times of collections, user types and counters are not known: they get the newest time of the row's other columns.
+//! The times of collections, user types with a cell for each field, and counters are not known: they get the newest write time
+//! of the row's other columns, and no time to live.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::TransferError;
 use crate::rows::{BATCH_BYTES, RowBatch, RowSource};
 use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::NEWEST;
-use base::marshal::{CollectionForm, CqlType, Native, list_from_bytes, map_from_bytes, tuple_from_bytes};
+use base::marshal::{CollectionForm, CqlType, list_from_bytes, map_from_bytes, tuple_from_bytes};
 use base::model::{Cell, CellKind, Change};
 use base::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef, row_key};
 use base::util::Clock;
@@ -20,7 +21,7 @@ use store::RowPiece;
 
 /// Rows of a page: at first, at least, and at most.
 const FIRST_ROWS: i32 = 64;
-const ROWS_MIN: i32 = 2;
+const ROWS_MIN: i32 = 1;
 const ROWS_MAX: i32 = 10_000;
 
 /// A walk over a table, in the server's order.
@@ -38,10 +39,11 @@ pub(crate) struct NativeWalk {
     last_key: Option<Bytes>,
 }
 
-/// Returns whether a column's write time and time to live can be selected: the types whose values are a single cell.
+/// Returns whether a column's write time and time to live can be selected: the types whose values are a single cell, except
+/// frozen collections, of which 2.1 to 3.11 refuse them.
 fn has_times(column: &TableColumn) -> bool {
-    !matches!(column.cql_type, CqlType::Native(Native::Counter) | CqlType::User { .. })
-        && !column.cql_type.is_multi_cell()
+    let of = &column.cql_type;
+    !of.is_counter() && !of.is_frozen_collection() && !of.is_multi_cell()
 }
 
 fn quoted(name: &str) -> String {
@@ -77,7 +79,11 @@ impl NativeWalk {
     }
 
     /// Returns the key and the changes of a row. Static columns are in the first row of each partition.
-    fn piece(&mut self, fields: Vec<Option<Bytes>>, form: CollectionForm) -> Option<RowPiece> {
+    fn piece(
+        &mut self,
+        fields: Vec<Option<Bytes>>,
+        form: CollectionForm,
+    ) -> Result<Option<RowPiece>, String> {
         let def = self.def.clone();
         let mut fields = fields.into_iter();
         let key: Vec<Bytes> = def.partition_key.iter().map_while(|_| fields.next()?).collect();
@@ -112,7 +118,7 @@ impl NativeWalk {
             match column.kind {
                 ColumnKind::Static if is_first => of_static.push((column, value, times)),
                 ColumnKind::Static => {}
-                _ => row.add(column, value, times),
+                _ => row.add(column, value, times)?,
             }
         }
         if is_row && row.cells.is_empty() {
@@ -120,14 +126,14 @@ impl NativeWalk {
         }
         let regular = std::mem::take(&mut row.cells);
         for (column, value, times) in of_static {
-            row.add(column, value, times);
+            row.add(column, value, times)?;
         }
         row.cells.extend(regular);
         row.set_unknown_times();
         let changes: Vec<Change> =
             row.cells.into_iter().map(|(cell, _)| Change::Cell { super_column: None, cell }).collect();
         self.last_key = Some(key.clone());
-        (!changes.is_empty()).then_some(RowPiece { key, changes })
+        Ok((!changes.is_empty()).then_some(RowPiece { key, changes }))
     }
 }
 
@@ -139,11 +145,12 @@ impl RowSource for NativeWalk {
             return Ok(None);
         }
         let mut client = self.client.lock().await;
-        let page = client.page(&self.query, ConsistencyLevel::Quorum, self.rows, self.next.as_ref()).await;
+        let page =
+            client.page(&self.query, ConsistencyLevel::Quorum, &mut self.rows, self.next.as_ref()).await;
         let form = client.collection_form();
         drop(client);
         let table = format!("{} {}.{}", self.name, self.cf.keyspace, self.cf.name);
-        let page = page.map_err(|why| TransferError::named(&table, why))?;
+        let page = page.map_err(|failure| TransferError::named(&table, String::from(failure)))?;
         if page.bytes > 2 * BATCH_BYTES {
             self.rows = (self.rows / 2).max(ROWS_MIN);
         } else if page.bytes < BATCH_BYTES / 2 {
@@ -153,7 +160,8 @@ impl RowSource for NativeWalk {
         self.next = page.next;
         let mut rows: Vec<RowPiece> = Vec::new();
         for fields in page.rows {
-            let Some(piece) = self.piece(fields, form) else { continue };
+            let piece = self.piece(fields, form).map_err(|why| TransferError::named(&table, why))?;
+            let Some(piece) = piece else { continue };
             match rows.last_mut() {
                 Some(last) if last.key == piece.key => last.changes.extend(piece.changes),
                 _ => rows.push(piece),
@@ -183,25 +191,27 @@ struct PageCells<'a> {
 
 impl PageCells<'_> {
     /// Adds the cells of a column.
-    fn add(&mut self, column: &TableColumn, value: Bytes, times: Option<CellTimes>) {
+    fn add(&mut self, column: &TableColumn, value: Bytes, times: Option<CellTimes>) -> Result<(), String> {
         let empty = Bytes::new;
+        let invalid =
+            || format!("column {:?}: bytes that are not of its type {}", column.name, column.cql_type);
         match &column.cql_type {
             CqlType::List { is_frozen: false, .. } => {
-                for element in list_from_bytes(&value, self.form).unwrap_or_default() {
+                for element in list_from_bytes(&value, self.form).ok_or_else(invalid)? {
                     let name = self.list_name();
                     self.push(column, Some(&name), element, None);
                 }
             }
             CqlType::Set { is_frozen: false, .. } => {
-                let elements = list_from_bytes(&value, self.form).unwrap_or_default();
+                let elements = list_from_bytes(&value, self.form).ok_or_else(invalid)?;
                 elements.iter().for_each(|element| self.push(column, Some(element), empty(), None));
             }
             CqlType::Map { is_frozen: false, .. } => {
-                let entries = map_from_bytes(&value, self.form).unwrap_or_default();
+                let entries = map_from_bytes(&value, self.form).ok_or_else(invalid)?;
                 entries.into_iter().for_each(|(key, value)| self.push(column, Some(&key), value, None));
             }
             CqlType::User { is_frozen: false, .. } => {
-                let fields = tuple_from_bytes(&value).unwrap_or_default();
+                let fields = tuple_from_bytes(&value).ok_or_else(invalid)?;
                 for (at, field) in (0_u16..).zip(fields) {
                     field
                         .into_iter()
@@ -210,6 +220,7 @@ impl PageCells<'_> {
             }
             _ => self.push(column, None, value, times),
         }
+        Ok(())
     }
 
     /// Returns the name of the next element of a list: a UUID of version 1. Its elements are in the order of their names.
@@ -256,5 +267,67 @@ impl PageCells<'_> {
                 cell.timestamp = newest;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::marshal::{Native, UserType};
+
+    fn def(others: Vec<TableColumn>) -> TableDef {
+        let key = TableColumn::new("Key", ColumnKind::PartitionKey, 0, CqlType::Native(Native::Text));
+        TableDef {
+            layout: Layout::Sparse,
+            partition_key: vec![key],
+            clustering: Vec::new(),
+            others: others.into_iter().map(|column| (column.name.clone(), column)).collect(),
+            dropped: std::collections::BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn a_collection_that_cannot_be_read_is_an_error() {
+        let of = CqlType::Set { element: Box::new(CqlType::Native(Native::Text)), is_frozen: false };
+        let column = TableColumn::new("tags", ColumnKind::Regular, 0, of);
+        let def = def(vec![column.clone()]);
+        let mut row = PageCells {
+            def: &def,
+            clustering: Vec::new(),
+            form: CollectionForm::Long,
+            now_s: 0,
+            cells: Vec::new(),
+            untimed: 0,
+        };
+        row.add(&column, Bytes::from_static(b"\0\0\0\x01\0\0\0\x01a"), None).unwrap();
+        assert_eq!(row.cells.len(), 1);
+        assert_eq!(
+            row.add(&column, Bytes::from_static(b"\0\0\0\x02\0\0\0\x01a"), None).unwrap_err(),
+            "column \"tags\": bytes that are not of its type set<text>"
+        );
+    }
+
+    #[test]
+    fn times_are_asked_of_single_values_that_are_not_collections() {
+        let text = || Box::new(CqlType::Native(Native::Text));
+        let user = || Arc::new(UserType::new("k", "u", vec![("f".to_owned(), *text())]));
+        let types = [
+            ("a", CqlType::Native(Native::Int)),
+            ("b", CqlType::Native(Native::Counter)),
+            ("c", CqlType::List { element: text(), is_frozen: false }),
+            ("d", CqlType::List { element: text(), is_frozen: true }),
+            ("e", CqlType::Set { element: text(), is_frozen: true }),
+            ("f", CqlType::Map { key: text(), value: text(), is_frozen: true }),
+            ("g", CqlType::User { user: user(), is_frozen: false }),
+            ("h", CqlType::frozen_user(user())),
+            ("i", CqlType::Tuple(vec![*text()])),
+        ];
+        let column = |name: &str, of| TableColumn::new(name, ColumnKind::Regular, 0, of);
+        let def = def(types.into_iter().map(|(name, of)| column(name, of)).collect());
+        assert_eq!(
+            query_of(&CfDef::new("k", "t"), &def),
+            "SELECT \"Key\", \"a\", WRITETIME(\"a\"), TTL(\"a\"), \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \
+             \"h\", WRITETIME(\"h\"), TTL(\"h\"), \"i\", WRITETIME(\"i\"), TTL(\"i\") FROM \"k\".\"t\""
+        );
     }
 }

@@ -205,8 +205,9 @@ impl MessageScanner {
         }
     }
 
+    /// Opens a container. The argument struct is open, too, and is not a level: arguments are found one by one.
     fn enter(&mut self, container: Container) -> Result<(), Pause> {
-        if self.open.len() >= NESTING_MAX {
+        if self.open.len() > NESTING_MAX {
             return Err(WireError::TooDeep { limit: NESTING_MAX }.into());
         }
         self.open.push(container);
@@ -310,11 +311,20 @@ mod tests {
     }
 
     #[test]
-    fn deep_nesting_is_refused() {
-        let fits = message(&[[12, 0, 1].repeat(NESTING_MAX - 1), vec![0; NESTING_MAX]].concat());
+    fn nesting_has_the_same_limit_whole_and_in_parts() {
+        let nested = |levels: usize| message(&[[12, 0, 1].repeat(levels), vec![0; levels + 1]].concat());
+        let in_parts = |bytes: &[u8]| {
+            let mut scanner = MessageScanner::new(1000);
+            assert!(matches!(scanner.scan(&bytes[..CALL.len() + 4]), Ok(Scan::Needed(_))));
+            scanner.scan(bytes)
+        };
+        let fits = nested(NESTING_MAX);
         assert_eq!(MessageScanner::new(1000).scan(&fits), Ok(Scan::Complete(fits.len())));
-        let deep = message(&[12, 0, 1].repeat(NESTING_MAX));
-        assert_eq!(MessageScanner::new(1000).scan(&deep), Err(WireError::TooDeep { limit: NESTING_MAX }));
+        assert_eq!(in_parts(&fits), Ok(Scan::Complete(fits.len())));
+        let deep = nested(NESTING_MAX + 1);
+        let refused = Err(WireError::TooDeep { limit: NESTING_MAX });
+        assert_eq!(MessageScanner::new(1000).scan(&deep), refused);
+        assert_eq!(in_parts(&deep), refused);
     }
 
     #[test]
