@@ -31,6 +31,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Connections of Thrift that send concurrently: about as many as a client has, or the queue never becomes empty.
 const THRIFT_LANES: usize = 16;
 
+/// Prepared statements whose ids a connection remembers. One that is forgotten is prepared again.
+const PREPARED_MAX: usize = 1_000;
+
 /// Room in the input buffer for a read, in bytes.
 const READ_BYTES: usize = 64 * 1024;
 
@@ -263,6 +266,9 @@ impl Lane {
                 refused => refused,
             }));
         };
+        if self.prepared.len() >= PREPARED_MAX {
+            self.prepared.clear();
+        }
         self.prepared.insert(key, id);
         Ok(id)
     }

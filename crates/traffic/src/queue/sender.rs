@@ -160,8 +160,9 @@ impl QueueSender {
                 None => groups.push((key, vec![at])),
             }
         }
-        if self.lanes.len() + groups.len() > LANES_MAX {
-            self.lanes.clear();
+        let missing = groups.iter().filter(|(key, _)| !self.lanes.contains_key(key)).count();
+        if self.lanes.len() + missing > LANES_MAX {
+            self.lanes.retain(|open, _| groups.iter().any(|(key, _)| key == open));
         }
         let options = &self.options;
         let sent =
