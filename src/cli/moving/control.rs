@@ -95,6 +95,19 @@ pub(super) struct MoveStatus {
 }
 
 impl MoveStatus {
+    /// Returns the age of the state.
+    pub(super) fn age(&self) -> Duration {
+        Duration::from_micros(u64::try_from(now_us().saturating_sub(self.at_us)).unwrap_or_default())
+    }
+
+    /// Returns the queue to the server that answers: it has had its writes before a switch.
+    pub(super) fn other_queue(&self) -> &QueueStatus {
+        match self.answering {
+            Answering::Old => &self.to_old,
+            Answering::New => &self.to_new,
+        }
+    }
+
     /// Returns the queue to the server that does not answer.
     pub(super) fn queue(&self) -> &QueueStatus {
         match self.answering {
@@ -245,7 +258,10 @@ async fn carry_out(handover: &Handover, order: &OrderFile) -> Result<(), String>
         ProxyOrder::Cutover => handover.switch(Answering::New, options).await,
         ProxyOrder::Back => handover.switch(Answering::Old, options).await,
         ProxyOrder::ClearAgain(compared) => {
-            handover.queue().clear_again(compared).map_err(|error| error.to_string())
+            // A forced comparison settles the list of the other direction, too.
+            let queues = [&handover.to_new, &handover.to_old];
+            let cleared = queues.into_iter().try_for_each(|queue| queue.clear_again(compared));
+            cleared.map_err(|error| error.to_string())
         }
     }
 }

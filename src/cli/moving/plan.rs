@@ -121,6 +121,14 @@ pub(super) fn plan(args: &PlanArgs, types: &Types) -> Result<(), String> {
     if thrift(&args.from)?.address == to.address {
         return Err(format!("{} is both the old and the new server", to.address));
     }
+    if [&args.from, &args.to]
+        .into_iter()
+        .any(|side| thrift(side).is_ok_and(|of| of.is_keyed && of.login.is_some()))
+    {
+        return Err("a login at a server of 0.6 is for one keyspace, which a move cannot give: let the server accept all \
+                    clients (AllowAllAuthenticator) during the move"
+            .to_owned());
+    }
     let plan = MovePlan {
         format: FORMAT,
         from: given(&args.from)?,

@@ -14,7 +14,7 @@ use super::plan::MovePlan;
 use base::marshal::Types;
 use base::util::limits::RECORDER_CONNECTIONS_MAX;
 use base::util::output::print_line;
-use base::util::password_of;
+use base::util::{password_of, sync_name};
 use net::{Admission, ConnectionLimits, Listener, Shutdown};
 use traffic::handover::{Handover, HandoverPort, HandoverSide};
 use traffic::queue::{AgainReason, Capture, QueueLogin, SenderOptions, WriteQueue};
@@ -98,10 +98,11 @@ async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
     stop.wait().await;
     control.abort();
     tracing::info!("stopping");
-    shutdown.end(SHUTDOWN_TIMEOUT).await;
+    let have_ended = shutdown.end(SHUTDOWN_TIMEOUT).await;
     let flushed = [&handover.to_new, &handover.to_old].map(|queue| queue.flush());
     flushed.into_iter().collect::<Result<(), _>>().map_err(|error| error.to_string())?;
-    running.remove()
+    // A connection that goes on may still have a write without a reply.
+    if have_ended { running.remove() } else { Ok(()) }
 }
 
 /// A file that exists as long as the proxy runs. A proxy that is killed leaves it.
@@ -118,7 +119,8 @@ impl RunningMark {
             let listed = handover.queue().add_again("", AgainReason::Killed, "", now_us());
             listed.map_err(|error| error.to_string())?;
         }
-        std::fs::write(&path, "").map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        let created = std::fs::write(&path, "").and_then(|()| sync_name(&path));
+        created.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         Ok(RunningMark { path })
     }
 

@@ -12,7 +12,7 @@
 //! ```
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -134,8 +134,9 @@ impl Repair {
     }
 
     async fn pause(&self, pair: &Pair) -> Result<(), TransferError> {
+        let began = Instant::now();
         tokio::time::sleep(self.pause.time).await;
-        while !(self.pause.have_arrived)(self.pause.time).map_err(TransferError::Interrupted)? {
+        while !(self.pause.have_arrived)(began.elapsed()).map_err(TransferError::Interrupted)? {
             self.check_interruption(pair)?;
             tokio::time::sleep(LOOK_EVERY).await;
         }
