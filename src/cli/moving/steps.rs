@@ -54,12 +54,12 @@ const STUCK: Duration = Duration::from_secs(60);
 
 /// Waits for the writes of a queue.
 #[derive(Default)]
-struct Arrival {
+struct QueueArrival {
     /// The number of writes that were sent when it last changed, and the moment.
     progress: Mutex<Option<(u64, Instant)>>,
 }
 
-impl Arrival {
+impl QueueArrival {
     /// Returns whether the queue has sent all writes from before so long ago. `age` is the age of the status.
     fn look(&self, queue: &QueueStatus, age: Duration, ago: Duration) -> Result<bool, String> {
         // Whole seconds: the oldest write may be nearly a second older.
@@ -113,7 +113,7 @@ pub(super) fn backfill(args: &StepArgs, types: &Types) -> Result<(), String> {
 /// Compares both servers, and repairs the one that does not answer.
 pub(super) fn verify(args: &VerifyArgs, types: &Types) -> Result<(), String> {
     let directory = &args.step.directory;
-    let (proxy, arrival) = (directory.clone(), Arrival::default());
+    let (proxy, arrival) = (directory.clone(), QueueArrival::default());
     let pause = RepairPause {
         time: Duration::from_secs(args.repair_after),
         // A write that is in the queue would be added to a counter twice.
@@ -152,14 +152,14 @@ fn is_any(table: &str) -> bool {
     table.is_empty() || table == OTHER_TABLES
 }
 
-/// What a step has copied or compared.
-struct Compared {
+/// The column families that a step has copied or compared.
+struct ComparedFamilies {
     families: Vec<Arc<CfDef>>,
     /// `KEYSPACE.FAMILY` of those that the other server lacks.
     left_out: Vec<String>,
 }
 
-impl Compared {
+impl ComparedFamilies {
     /// Returns whether a table of a queue is compared. The names are those that a call has.
     fn has(&self, table: &str) -> bool {
         if is_any(table) {
@@ -174,7 +174,7 @@ fn name_of(cf: &CfDef) -> String {
 }
 
 /// Copies or compares, from the server that answers to the other one.
-fn run(args: &StepArgs, types: &Types, options: CopyOptions) -> Result<Compared, String> {
+fn run(args: &StepArgs, types: &Types, options: CopyOptions) -> Result<ComparedFamilies, String> {
     let plan = MovePlan::read(&args.directory)?;
     let status = control::running(&args.directory)?;
     if let Some(trouble) = &status.queue().trouble {
@@ -207,7 +207,7 @@ fn run(args: &StepArgs, types: &Types, options: CopyOptions) -> Result<Compared,
             let names = keyspace.column_families.values().map(|cf| name_of(cf));
             left_out.extend(names.filter(|name| families.iter().all(|family| name_of(family) != *name)));
         }
-        Ok(Compared { families, left_out })
+        Ok(ComparedFamilies { families, left_out })
     })
 }
 
@@ -226,7 +226,7 @@ mod tests {
             trouble: Some("no server".to_owned()),
             again: Vec::new(),
         };
-        let (arrival, ms) = (Arrival::default(), Duration::from_millis);
+        let (arrival, ms) = (QueueArrival::default(), Duration::from_millis);
         assert_eq!(arrival.look(&queue, ms(900), ms(4900)), Ok(false));
         assert_eq!(arrival.look(&queue, ms(900), ms(4901)), Ok(true));
         queue.unsent = 0;
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn any_table_is_compared_only_if_none_was_left_out() {
-        let mut compared = Compared { families: Vec::new(), left_out: Vec::new() };
+        let mut compared = ComparedFamilies { families: Vec::new(), left_out: Vec::new() };
         assert!(compared.has("") && compared.has(OTHER_TABLES) && !compared.has("k.a"));
         compared.left_out.push("k.a".to_owned());
         assert!(!compared.has("") && !compared.has(OTHER_TABLES));
