@@ -46,14 +46,8 @@ pub fn frames(data: &[u8]) -> usize {
     let mut input = BytesMut::from(sent);
     let mut output = BytesMut::new();
     while let Ok(NextMessage::Message(message)) = cutter.next_message(&mut input) {
-        let answered = at_once(answer(
-            &service,
-            &mut session,
-            &message,
-            cutter.take_arguments(),
-            transport,
-            &mut output,
-        ));
+        let answered =
+            at_once(answer(&service, &mut session, &message, cutter.arguments(), transport, &mut output));
         if answered.is_err() {
             break;
         }

@@ -123,7 +123,7 @@ impl Connection {
             match cutter.next_message(&mut self.input)? {
                 NextMessage::Message(message) => {
                     self.link.end_message();
-                    self.answer(message, cutter.take_arguments(), transport).await?;
+                    self.answer(message, cutter.arguments(), transport).await?;
                     self.after_request(&mut cutter);
                     if self.output.len() >= REPLY_BYTES_BEFORE_FLUSH {
                         self.flush().await?;
@@ -203,7 +203,7 @@ impl Connection {
     async fn answer(
         &mut self,
         message: Bytes,
-        arguments: Option<Arguments>,
+        arguments: Option<&Arguments>,
         transport: Transport,
     ) -> Result<(), ConnectionError> {
         let start = self.output.len();
@@ -262,14 +262,14 @@ impl Connection {
     async fn make_reply(
         &mut self,
         message: &Bytes,
-        arguments: Option<Arguments>,
+        arguments: Option<&Arguments>,
         transport: Transport,
     ) -> Result<(), WireError> {
         let client = self.session.meter.client().clone();
-        let reply = answer(&self.service, &mut self.session, message, arguments, transport, &mut self.output);
+        let (service, session, out) = (&self.service, &mut self.session, &mut self.output);
         tokio::select! {
             biased;
-            answered = reply => answered,
+            answered = answer(service, session, message, arguments, transport, out) => answered,
             never = self.link.watch(&client) => match never {},
         }
     }

@@ -33,8 +33,8 @@ struct ReceivedMessage<'a> {
     bytes: usize,
 }
 
-/// Answers one message by appending the reply to `out`; a one-way call gets no reply. Looking for
-/// the end of the message may have found its `arguments`.
+/// Answers one message by appending the reply to `out`; a one-way call gets no reply. `arguments` are in
+/// the message, if looking for its end has found them.
 ///
 /// # Errors
 ///
@@ -43,7 +43,7 @@ pub async fn answer(
     service: &Service,
     session: &mut Session,
     message: &Bytes,
-    arguments: Option<Arguments>,
+    arguments: Option<&Arguments>,
     transport: Transport,
     out: &mut BytesMut,
 ) -> Result<(), WireError> {
@@ -53,12 +53,16 @@ pub async fn answer(
     let (name, bytes) = (header.name, message.len());
     let received = ReceivedMessage { began, header, transport, bytes };
     let start = reader.clone();
-    let found = match arguments.map_or_else(|| Arguments::find(&mut reader), Ok) {
-        Ok(found) => found,
-        Err(error) => {
-            let text = error.to_string();
-            return received.refuse(&service.database, ApplicationError::ProtocolError, &text, out);
-        }
+    let mut own = None;
+    let found = match arguments {
+        Some(found) => found,
+        None => match Arguments::find(&mut reader) {
+            Ok(found) => &*own.insert(found),
+            Err(error) => {
+                let text = error.to_string();
+                return received.refuse(&service.database, ApplicationError::ProtocolError, &text, out);
+            }
+        },
     };
     let args = Args::new(start, found);
     let Some(method) = dialect::find_method(name, &args, &service.compat, session, transport) else {

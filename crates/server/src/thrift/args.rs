@@ -27,12 +27,12 @@ pub struct Args<'a> {
     method: &'static str,
     declared: &'static [Arg],
     message: Reader<'a>,
-    found: Arguments,
+    found: &'a Arguments,
 }
 
 impl<'a> Args<'a> {
     /// Creates the arguments that were found in a message, which `message` reads. They have no declarations yet.
-    pub fn new(message: Reader<'a>, found: Arguments) -> Args<'a> {
+    pub fn new(message: Reader<'a>, found: &'a Arguments) -> Args<'a> {
         Args { method: "", declared: &[], message, found }
     }
 

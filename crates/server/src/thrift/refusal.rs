@@ -30,7 +30,8 @@ pub(crate) fn refuse_overloaded(
         return Ok(());
     }
     let start = reader.clone();
-    let args = Args::new(start, Arguments::find(&mut reader)?);
+    let found = Arguments::find(&mut reader)?;
+    let args = Args::new(start, &found);
     let Some(method) = dialect::find_method(header.name, &args, &service.compat, session, transport) else {
         return refuse_long(message, transport, why, out);
     };

@@ -219,9 +219,9 @@ impl MessageCutter {
         }
     }
 
-    /// Takes the places of the arguments in the last message, if looking for its end has found them.
-    pub fn take_arguments(&mut self) -> Option<Arguments> {
-        self.scanner.take_arguments()
+    /// Returns the places of the arguments in the last message, if looking for its end has found them.
+    pub fn arguments(&self) -> Option<&Arguments> {
+        self.scanner.arguments()
     }
 
     fn next_frame(&mut self, buffer: &mut BytesMut) -> Result<NextMessage, FrameError> {

@@ -96,10 +96,10 @@ impl MessageScanner {
         }
     }
 
-    /// Takes the arguments of the last complete message, if the scan has seen them: a message that arrived in parts is
-    /// scanned without them.
-    pub fn take_arguments(&mut self) -> Option<Arguments> {
-        self.arguments.take()
+    /// Returns the arguments of the last complete message. `None` if it arrived in parts, because then the scan does not
+    /// find them.
+    pub fn arguments(&self) -> Option<&Arguments> {
+        self.arguments.as_ref()
     }
 
     fn walk(&mut self, buffer: &[u8]) -> Result<(), Pause> {
@@ -278,13 +278,12 @@ mod tests {
         scanner.scan(&bytes).unwrap();
         let mut reader = Reader::over(&bytes);
         MessageHeader::read(&mut reader).unwrap();
-        assert_eq!(scanner.take_arguments(), Arguments::find(&mut reader).ok());
-        assert_eq!(scanner.take_arguments(), None);
+        assert_eq!(scanner.arguments(), Arguments::find(&mut reader).ok().as_ref());
 
         scanner.scan(&bytes).unwrap();
         scanner.scan(&bytes[..20]).unwrap();
         assert_eq!(scanner.scan(&bytes), Ok(Scan::Complete(bytes.len())));
-        assert_eq!(scanner.take_arguments(), None, "the arguments of an earlier message");
+        assert_eq!(scanner.arguments(), None, "the arguments of an earlier message");
     }
 
     #[test]
