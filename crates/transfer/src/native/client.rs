@@ -174,7 +174,7 @@ impl NativeExchange {
                 BodyWriter::new(&mut body, self.version).bytes(Some(token.as_bytes()));
                 match self.exchange(request::AUTH_RESPONSE, &body).await? {
                     (reply::AUTH_SUCCESS, _) => Ok(()),
-                    _ => Err(refused("it has another login than by a user and a password")),
+                    _ => Err(refused("the server requires a login other than user name and password")),
                 }
             }
             (reply::AUTHENTICATE, None) => {
@@ -189,7 +189,7 @@ impl NativeExchange {
         self.version.collection_form()
     }
 
-    /// Reads a page of a query, of at most `rows`: fewer if so many take too long or do not fit in a frame. Connects again if
+    /// Reads a page of a query, of at most `rows`: fewer if that many take too long or do not fit in a frame. Connects again if
     /// the connection has been lost.
     pub(super) async fn page(
         &mut self,
@@ -280,8 +280,7 @@ fn query_body(
 ) -> BytesMut {
     let mut body = BytesMut::new();
     let mut writer = BodyWriter::new(&mut body, version);
-    writer.i32(i32::try_from(query.len()).unwrap_or(i32::MAX));
-    writer.raw(query.as_bytes());
+    writer.bytes(Some(query.as_bytes()));
     writer.u16(consistency_code(consistency));
     writer.u8(PAGE_SIZE | if from.is_some() { PAGING_STATE } else { 0 });
     writer.i32(rows);
