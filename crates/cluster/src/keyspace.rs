@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::table::quoted;
-use base::schema::KeyspaceDef;
+use base::schema::{KeyspaceDef, quoted_name, quoted_text};
 
 /// Returns the statement that creates a keyspace.
 pub fn keyspace_statement(keyspace: &KeyspaceDef) -> String {
     format!(
         "CREATE KEYSPACE IF NOT EXISTS {} WITH replication = {} AND durable_writes = {}",
-        quoted(&keyspace.name),
+        quoted_name(&keyspace.name),
         replication(keyspace, None),
         keyspace.durable_writes
     )
@@ -39,9 +38,10 @@ pub(crate) fn replication(keyspace: &KeyspaceDef, for_all: Option<&BTreeMap<Stri
 
 /// Returns a map as CQL writes it.
 pub(crate) fn map(options: &BTreeMap<String, String>) -> String {
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
-    let entries: Vec<String> =
-        options.iter().map(|(name, value)| format!("{}: {}", quoted(name), quoted(value))).collect();
+    let entries: Vec<String> = options
+        .iter()
+        .map(|(name, value)| format!("{}: {}", quoted_text(name), quoted_text(value)))
+        .collect();
     format!("{{{}}}", entries.join(", "))
 }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use super::names::{NameForm, class_of, value_type};
-use base::schema::CfDef;
+use base::schema::{CfDef, quoted_name, quoted_text};
 use store::{Result, StoreError, index_name};
 
 /// The table in which a gateway stores a column family.
@@ -42,7 +42,7 @@ impl ClusterTable {
         let inner = cf.subcomparator().map(NameForm::of).transpose().map_err(named)?;
         Ok(ClusterTable {
             cf: cf.clone(),
-            quoted_name: format!("{}.{}", quoted(&cf.keyspace), quoted(&cf.name)),
+            quoted_name: format!("{}.{}", quoted_name(&cf.keyspace), quoted_name(&cf.name)),
             outer,
             inner,
         })
@@ -117,7 +117,7 @@ impl ClusterTable {
             None => ("column1", format!("column1 {}", direction(&self.outer))),
         };
         let comment = match &self.cf.comment {
-            Some(comment) => format!(" AND comment = '{}'", comment.replace('\'', "''")),
+            Some(comment) => format!(" AND comment = {}", quoted_text(comment)),
             None => String::new(),
         };
         let id = id.map(|id| format!(" AND id = '{id}'")).unwrap_or_default();
@@ -136,11 +136,6 @@ impl ClusterTable {
     }
 
     pub(crate) fn index_name(&self) -> String {
-        quoted(&index_name(&self.cf))
+        quoted_name(&index_name(&self.cf))
     }
-}
-
-/// Returns a name as a quoted identifier of CQL.
-pub(crate) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -5,6 +5,7 @@
 
 use super::dialect::{StressTarget, ThriftColumn};
 use base::model::StatementId;
+use base::schema::quoted_name;
 use wire::thrift::{MessageKind, TType, Writer};
 
 /// The numbers of markers of INSERT and SELECT. The do-nothing server distinguishes the statements by them.
@@ -23,12 +24,12 @@ pub(crate) enum CqlStatement {
 
 impl CqlStatement {
     fn text(self, target: &StressTarget) -> String {
-        let family = target.column_family.replace('"', "\"\"");
+        let family = quoted_name(&target.column_family);
         match self {
             CqlStatement::Insert => {
-                format!("INSERT INTO \"{family}\" (key, column1, value) VALUES (?, ?, ?)")
+                format!("INSERT INTO {family} (key, column1, value) VALUES (?, ?, ?)")
             }
-            CqlStatement::Select => format!("SELECT value FROM \"{family}\" WHERE key = ? AND column1 = ?"),
+            CqlStatement::Select => format!("SELECT value FROM {family} WHERE key = ? AND column1 = ?"),
         }
     }
 

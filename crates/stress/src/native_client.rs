@@ -12,6 +12,7 @@ use super::reply::StressFailure;
 use super::run::Budget;
 use super::tally::ReplyTally;
 use super::workload::StressCall;
+use wire::native::{ResponseCode, request_opcode};
 
 const VERSION: u8 = 4;
 const HEADER_BYTES: usize = 9;
@@ -19,13 +20,7 @@ const READ_BYTES: usize = 16 * 1024;
 /// Time limit of connecting and of each reply before the run.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
-mod opcode {
-    pub(super) const ERROR: u8 = 0x00;
-    pub(super) const STARTUP: u8 = 0x01;
-    pub(super) const QUERY: u8 = 0x07;
-    pub(super) const PREPARE: u8 = 0x09;
-    pub(super) const EXECUTE: u8 = 0x0a;
-}
+const ERROR: u8 = ResponseCode::Error as u8;
 
 /// Level ONE and no flags.
 const PLAIN: [u8; 3] = [0, 1, 0];
@@ -60,7 +55,7 @@ impl NativeClient {
         stream.set_nodelay(true).map_err(failed)?;
         stream.set_read_timeout(Some(OPEN_TIMEOUT)).map_err(failed)?;
         let mut client = NativeClient { stream };
-        client.ask(opcode::STARTUP, |out| {
+        client.ask(request_opcode::STARTUP, |out| {
             out.put_u16(1);
             for text in ["CQL_VERSION", "3.0.0"] {
                 out.put_u16(text.len() as u16);
@@ -71,7 +66,7 @@ impl NativeClient {
     }
 
     pub(crate) fn query(&mut self, text: &str) -> Result<(), String> {
-        self.ask(opcode::QUERY, |out| {
+        self.ask(request_opcode::QUERY, |out| {
             put_long_string(out, text);
             out.put_slice(&PLAIN);
         })?;
@@ -80,7 +75,7 @@ impl NativeClient {
 
     /// Prepares a statement. Returns its id.
     pub(crate) fn prepare(&mut self, text: &str) -> Result<Vec<u8>, String> {
-        let body = self.ask(opcode::PREPARE, |out| put_long_string(out, text))?;
+        let body = self.ask(request_opcode::PREPARE, |out| put_long_string(out, text))?;
         // The kind of the result and the length of the id precede it.
         body.get(6..22).map(<[u8]>::to_vec).ok_or_else(|| "the reply to PREPARE has no id".to_owned())
     }
@@ -94,7 +89,7 @@ impl NativeClient {
         self.stream.read_exact(&mut header).map_err(failed)?;
         let mut body = vec![0; u32::from_be_bytes([header[5], header[6], header[7], header[8]]) as usize];
         self.stream.read_exact(&mut body).map_err(failed)?;
-        if header[4] == opcode::ERROR { Err(error_text(&body)) } else { Ok(body) }
+        if header[4] == ERROR { Err(error_text(&body)) } else { Ok(body) }
     }
 
     pub(crate) fn into_stream(self) -> std::io::Result<TcpStream> {
@@ -196,7 +191,7 @@ impl<'a> NativeLoad<'a> {
         let LoadStatement { id, rows, value_bytes, in_order, .. } = self.statement;
         let key = if *in_order { number } else { self.random } % rows;
         let key = format!("key{key:08}");
-        write_frame(&mut self.output, stream, opcode::EXECUTE, |out| {
+        write_frame(&mut self.output, stream, request_opcode::EXECUTE, |out| {
             out.put_u16(id.len() as u16);
             out.put_slice(id);
             out.put_slice(&WITH_VALUES);
@@ -228,7 +223,7 @@ impl<'a> NativeLoad<'a> {
                 return Err(StressFailure { kind: "malformed reply", text });
             };
             match code {
-                opcode::ERROR => tally.failure(StressFailure { kind: "error", text: error_text(&body) }),
+                ERROR => tally.failure(StressFailure { kind: "error", text: error_text(&body) }),
                 _ => tally.success(self.statement.call, now - *sent, 1),
             }
             self.free.push(stream);

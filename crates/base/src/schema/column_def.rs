@@ -23,7 +23,7 @@ pub enum IndexKind {
 }
 
 impl IndexKind {
-    /// Returns the kind that a server's own tables call so.
+    /// Returns the kind with this name in a server's own tables.
     pub fn of_name(name: &str) -> Option<IndexKind> {
         name.parse().ok()
     }

@@ -23,7 +23,7 @@ pub use catalog::{Catalog, StoredChanges};
 pub use cf_def::{CfDef, CfLabels, ColumnType, FIRST_CF_ID};
 pub use column_def::{ColumnDef, IndexDef, IndexKind};
 pub use compact_names::CompactNames;
-pub use cql_name::{is_reserved, name_text};
+pub use cql_name::{is_reserved, name_text, quoted_name, quoted_text};
 pub use family_name::FamilyName;
 pub use keyspace_def::KeyspaceDef;
 pub use schema_change::{ChangeKind, ChangedTarget, SchemaChange};

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{Layout, TableColumn, TableDef, name_text, row_key_parts};
+use super::{Layout, TableColumn, TableDef, name_text, quoted_text, row_key_parts};
 use crate::marshal::{
     CollectionForm, CqlType, Native, STATIC_PREFIX, Types, ValueKind, components, list_from_bytes,
     map_from_bytes, timestamp_text, tuple_from_bytes,
@@ -63,9 +63,8 @@ fn fields<'a>(
 }
 
 fn shown_native(types: &Types, native: Native, value: &[u8]) -> Option<String> {
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
     match native.kind() {
-        ValueKind::Text => Some(quoted(std::str::from_utf8(value).ok()?)),
+        ValueKind::Text => Some(quoted_text(std::str::from_utf8(value).ok()?)),
         ValueKind::Blob => Some(format!("0x{}", hex(value))),
         _ if value.is_empty() => Some("''".to_owned()),
         // The comparators of these types print bytes.
@@ -75,14 +74,14 @@ fn shown_native(types: &Types, native: Native, value: &[u8]) -> Option<String> {
         // Their text form ends with seconds.
         ValueKind::Timestamp if has_milliseconds(value) => {
             let ms = i64::from_be_bytes(value.try_into().ok()?);
-            Some(quoted(&timestamp_text(ms).replace('Z', "+0000")))
+            Some(quoted_text(&timestamp_text(ms).replace('Z', "+0000")))
         }
         kind => {
             let class = types.resolve(native.class())?;
             class.validate(value).ok()?;
             let text = class.to_text(value);
             let is_quoted = matches!(kind, ValueKind::Quoted | ValueKind::Timestamp);
-            Some(if is_quoted { quoted(text.trim_start_matches('/')) } else { text })
+            Some(if is_quoted { quoted_text(text.trim_start_matches('/')) } else { text })
         }
     }
 }

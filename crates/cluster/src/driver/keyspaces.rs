@@ -12,8 +12,7 @@ use super::rows::number;
 use super::table::PreparedTable;
 use super::values::DriverValues;
 use crate::keyspace::replication;
-use crate::table::quoted;
-use base::schema::{CfDef, KeyspaceDef};
+use base::schema::{CfDef, KeyspaceDef, quoted_name};
 use store::{Result, StoreError};
 
 /// The tables of a keyspace on the cluster, with their columns, and which of them have an index.
@@ -163,7 +162,7 @@ pub(super) async fn create_missing(
     before: Option<&KeyspaceDef>,
     for_all: Option<&BTreeMap<String, String>>,
 ) -> Result<()> {
-    let name = quoted(&keyspace.name);
+    let name = quoted_name(&keyspace.name);
     let wanted = replication(keyspace, for_all);
     let durable = keyspace.durable_writes;
     let known = KnownTables::of(link, &keyspace.name).await?;

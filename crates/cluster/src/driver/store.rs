@@ -19,12 +19,11 @@ use super::write::MutationWriter;
 use super::{cas, read};
 use crate::keyspace::{self, map};
 use crate::options::ClusterOptions;
-use crate::table::quoted;
 use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
 use base::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use base::partitioner::PartitionerRef;
-use base::schema::{Catalog, CfDef};
+use base::schema::{Catalog, CfDef, quoted_name};
 use base::util::Clock;
 use store::{
     BatchStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore, RemoteCql,
@@ -308,7 +307,7 @@ impl SharedSchemaStore for ClusterStore {
 
     fn drop_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let statement = format!("DROP KEYSPACE IF EXISTS {}", quoted(name));
+            let statement = format!("DROP KEYSPACE IF EXISTS {}", quoted_name(name));
             let dropping = async {
                 if KnownTables::of(&self.link, name).await?.is_empty() {
                     self.link.define(&statement).await?;

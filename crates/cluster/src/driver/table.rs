@@ -8,8 +8,8 @@ use parking_lot::RwLock;
 use scylla::statement::prepared::PreparedStatement;
 
 use super::shape::StatementShape;
-use crate::table::{ClusterTable, quoted};
-use base::schema::CfDef;
+use crate::table::ClusterTable;
+use base::schema::{CfDef, quoted_name};
 use store::Result;
 
 /// A table, and its prepared statements.
@@ -40,7 +40,7 @@ impl PreparedTable {
 
     /// Returns the statement that drops the index.
     pub fn index_removal(&self) -> String {
-        format!("DROP INDEX IF EXISTS {}.{}", quoted(&self.cf.keyspace), self.index_name())
+        format!("DROP INDEX IF EXISTS {}.{}", quoted_name(&self.cf.keyspace), self.index_name())
     }
 
     /// Returns the columns that a read selects. Counters have no write time and no time to live.

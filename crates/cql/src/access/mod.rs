@@ -41,36 +41,46 @@ impl AccessRequest<'_> {
         Ok(Outcome::Void)
     }
 
-    /// Returns the hash of a password in a statement.
-    async fn hash(&self, password: Option<&String>) -> Result<Option<String>> {
-        match password {
-            Some(password) => Ok(Some(self.keeper.hash(password).await?)),
-            None => Ok(None),
-        }
+    /// Changes the roles by a statement that may have a password: `edit` gets its hash. `check` also runs before the
+    /// password is hashed, because that is expensive.
+    async fn change_with_password(
+        &self,
+        password: Option<&String>,
+        check: impl Fn(&Roles) -> Result<()>,
+        mut edit: impl FnMut(&mut Roles, Option<String>) -> Result<()>,
+    ) -> Result<Outcome> {
+        check(&self.keeper.now())?;
+        let hash = match password {
+            Some(password) => Some(self.keeper.hash(password).await?),
+            None => None,
+        };
+        self.change(|roles| {
+            check(roles)?;
+            edit(roles, hash.clone())
+        })
+        .await
     }
 
-    /// Creates a role, unless there is one with this name. `check` also runs before the password is hashed, because that
-    /// is expensive.
+    /// Creates a role, unless there is one with this name.
     async fn create(
         &self,
         name: &str,
         options: &RoleOptions,
         check: impl Fn(&Roles) -> Result<()>,
     ) -> Result<Outcome> {
-        check(&self.keeper.now())?;
-        let role = Role {
-            is_superuser: options.superuser.unwrap_or(false),
-            can_login: options.login.unwrap_or(false),
-            salted_hash: self.hash(options.password.as_ref()).await?,
-            ..Role::default()
-        };
-        self.change(|roles| {
-            check(roles)?;
-            if !roles.contains(name) {
-                roles.put(name, role.clone())?;
-                let made = Resource::Role(name.to_owned());
-                roles.grant(self.me, &made, made.applicable());
+        self.change_with_password(options.password.as_ref(), check, |roles, salted_hash| {
+            if roles.contains(name) {
+                return Ok(());
             }
+            let role = Role {
+                is_superuser: options.superuser.unwrap_or(false),
+                can_login: options.login.unwrap_or(false),
+                salted_hash,
+                ..Role::default()
+            };
+            roles.put(name, role)?;
+            let made = Resource::Role(name.to_owned());
+            roles.grant(self.me, &made, made.applicable());
             Ok(())
         })
         .await
@@ -83,14 +93,11 @@ impl AccessRequest<'_> {
         options: &RoleOptions,
         check: impl Fn(&Roles) -> Result<()>,
     ) -> Result<Outcome> {
-        check(&self.keeper.now())?;
-        let hash = self.hash(options.password.as_ref()).await?;
-        self.change(|roles| {
-            check(roles)?;
+        self.change_with_password(options.password.as_ref(), check, |roles, hash| {
             roles.edit(name, |role| {
                 role.is_superuser = options.superuser.unwrap_or(role.is_superuser);
                 role.can_login = options.login.unwrap_or(role.can_login);
-                role.salted_hash = hash.clone().or(role.salted_hash.take());
+                role.salted_hash = hash.or(role.salted_hash.take());
             });
             Ok(())
         })
@@ -119,36 +126,42 @@ pub(crate) fn run<'a>(state: &'a QueryState<'a>, statement: &'a AccessStatement)
     Box::pin(async move {
         let Some(keeper) = state.database.logins().roles() else { return refuse(state, statement) };
         let Some(user) = state.user else { return unauthorized(texts::not_logged_in(state.behaviour)) };
-        let desk = AccessRequest { state, keeper, me: &user.name };
+        let request = AccessRequest { state, keeper, me: &user.name };
         match statement {
             AccessStatement::CreateUser { name, if_not_exists, password, is_superuser } => {
-                users::create(&desk, name, *if_not_exists, password.as_ref(), *is_superuser).await
+                users::create(&request, name, *if_not_exists, password.as_ref(), *is_superuser).await
             }
             AccessStatement::AlterUser { name, password, is_superuser } => {
-                users::alter(&desk, name, password.as_ref(), *is_superuser).await
+                users::alter(&request, name, password.as_ref(), *is_superuser).await
             }
-            AccessStatement::DropUser { name, if_exists } => users::drop(&desk, name, *if_exists).await,
-            AccessStatement::ListUsers => Ok(users::list(&desk)),
+            AccessStatement::DropUser { name, if_exists } => users::drop(&request, name, *if_exists).await,
+            AccessStatement::ListUsers => Ok(users::list(&request)),
             AccessStatement::CreateRole { name, if_not_exists, options } => {
-                roles::create(&desk, name, *if_not_exists, options).await
+                roles::create(&request, name, *if_not_exists, options).await
             }
-            AccessStatement::AlterRole { name, options } => roles::alter(&desk, name, options).await,
-            AccessStatement::DropRole { name, if_exists } => roles::drop(&desk, name, *if_exists).await,
+            AccessStatement::AlterRole { name, options } => roles::alter(&request, name, options).await,
+            AccessStatement::DropRole { name, if_exists } => roles::drop(&request, name, *if_exists).await,
             AccessStatement::ListRoles { of, is_recursive } => {
-                roles::list(&desk, of.as_deref(), *is_recursive)
+                roles::list(&request, of.as_deref(), *is_recursive)
             }
-            AccessStatement::GrantRole { role, to } => roles::grant(&desk, role, to).await,
-            AccessStatement::RevokeRole { role, from } => roles::revoke(&desk, role, from).await,
+            AccessStatement::GrantRole { role, to } => roles::grant(&request, role, to).await,
+            AccessStatement::RevokeRole { role, from } => roles::revoke(&request, role, from).await,
             AccessStatement::Grant { permission, resource, to } => {
-                permissions::change(&desk, permissions::PermissionChange::Grant, permission, resource, to)
+                permissions::change(&request, permissions::PermissionChange::Grant, permission, resource, to)
                     .await
             }
             AccessStatement::Revoke { permission, resource, from } => {
-                permissions::change(&desk, permissions::PermissionChange::Revoke, permission, resource, from)
-                    .await
+                permissions::change(
+                    &request,
+                    permissions::PermissionChange::Revoke,
+                    permission,
+                    resource,
+                    from,
+                )
+                .await
             }
             AccessStatement::ListPermissions { permission, resource, of, is_recursive } => {
-                permissions::list(&desk, permission, resource.as_ref(), of.as_deref(), *is_recursive)
+                permissions::list(&request, permission, resource.as_ref(), of.as_deref(), *is_recursive)
             }
         }
     })

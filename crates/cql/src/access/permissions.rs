@@ -13,8 +13,8 @@ pub(super) enum PermissionChange {
     Revoke,
 }
 
-fn not_without_authorizer(desk: &AccessRequest<'_>, operation: &str) -> Result<()> {
-    if desk.state.database.logins().enforces_permissions() {
+fn not_without_authorizer(request: &AccessRequest<'_>, operation: &str) -> Result<()> {
+    if request.state.database.logins().enforces_permissions() {
         return Ok(());
     }
     invalid(format!("{operation} operation is not supported by AllowAllAuthorizer"))
@@ -46,8 +46,8 @@ fn class(resource: &Resource) -> &'static str {
 }
 
 /// Returns the resource that a statement names. It must exist.
-fn found(desk: &AccessRequest<'_>, roles: &Roles, named: &cql_syntax::Resource) -> Result<Resource> {
-    let catalog = desk.state.database.catalog();
+fn found(request: &AccessRequest<'_>, roles: &Roles, named: &cql_syntax::Resource) -> Result<Resource> {
+    let catalog = request.state.database.catalog();
     let (resource, is_there) = match named {
         cql_syntax::Resource::AllKeyspaces => (Resource::AllKeyspaces, true),
         cql_syntax::Resource::AllRoles => (Resource::AllRoles, true),
@@ -55,7 +55,7 @@ fn found(desk: &AccessRequest<'_>, roles: &Roles, named: &cql_syntax::Resource) 
             (Resource::Keyspace(keyspace.clone()), catalog.keyspace(keyspace).is_some())
         }
         cql_syntax::Resource::Table(table) => {
-            let keyspace = desk.state.keyspace_of(table.keyspace.as_deref())?;
+            let keyspace = request.state.keyspace_of(table.keyspace.as_deref())?;
             let is_there = catalog.column_family(keyspace, &table.name).is_some();
             (Resource::Table(keyspace.to_owned(), table.name.clone()), is_there)
         }
@@ -70,53 +70,54 @@ fn user_exists(roles: &Roles, name: &str) -> Result<()> {
 
 /// Executes GRANT and REVOKE. The user must have the permission to be granted, and AUTHORIZE.
 pub(super) async fn change(
-    desk: &AccessRequest<'_>,
+    request: &AccessRequest<'_>,
     change: PermissionChange,
     permission: &str,
     resource: &cql_syntax::Resource,
     role: &str,
 ) -> Result<Outcome> {
-    not_without_authorizer(desk, if change == PermissionChange::Grant { "GRANT" } else { "REVOKE" })?;
-    desk.change(|roles| {
-        user_exists(roles, role)?;
-        let resource = found(desk, roles, resource)?;
-        let permissions = named(permission, Some(&resource))?;
-        for needed in [Permission::Authorize].into_iter().chain(permissions.iter()) {
-            if !roles.allow(desk.me, needed, &resource) {
-                return unauthorized(texts::no_permission(
-                    NEWEST,
-                    desk.me,
-                    needed.name(),
-                    &resource.to_string(),
-                ));
+    not_without_authorizer(request, if change == PermissionChange::Grant { "GRANT" } else { "REVOKE" })?;
+    request
+        .change(|roles| {
+            user_exists(roles, role)?;
+            let resource = found(request, roles, resource)?;
+            let permissions = named(permission, Some(&resource))?;
+            for needed in [Permission::Authorize].into_iter().chain(permissions.iter()) {
+                if !roles.allow(request.me, needed, &resource) {
+                    return unauthorized(texts::no_permission(
+                        NEWEST,
+                        request.me,
+                        needed.name(),
+                        &resource.to_string(),
+                    ));
+                }
             }
-        }
-        match change {
-            PermissionChange::Grant => roles.grant(role, &resource, permissions),
-            PermissionChange::Revoke => roles.revoke(role, &resource, permissions),
-        }
-        Ok(())
-    })
-    .await
+            match change {
+                PermissionChange::Grant => roles.grant(role, &resource, permissions),
+                PermissionChange::Revoke => roles.revoke(role, &resource, permissions),
+            }
+            Ok(())
+        })
+        .await
 }
 
 /// Executes LIST PERMISSIONS. Superusers see the permissions of all roles, other users the permissions of their own
 /// roles.
 pub(super) fn list(
-    desk: &AccessRequest<'_>,
+    request: &AccessRequest<'_>,
     permission: &str,
     resource: Option<&cql_syntax::Resource>,
     of: Option<&str>,
     is_recursive: bool,
 ) -> Result<Outcome> {
-    not_without_authorizer(desk, "LIST PERMISSIONS")?;
-    let roles = desk.keeper.now();
-    let resource = resource.map(|resource| found(desk, &roles, resource)).transpose()?;
+    not_without_authorizer(request, "LIST PERMISSIONS")?;
+    let roles = request.keeper.now();
+    let resource = resource.map(|resource| found(request, &roles, resource)).transpose()?;
     if let Some(of) = of {
         user_exists(&roles, of)?;
     }
-    let is_mine = of.is_some_and(|of| roles.all_of(desk.me).contains(of));
-    if !is_mine && !roles.is_superuser(desk.me) {
+    let is_mine = of.is_some_and(|of| roles.all_of(request.me).contains(of));
+    if !is_mine && !roles.is_superuser(request.me) {
         return unauthorized(format!(
             "You are not authorized to view {}'s permissions",
             of.unwrap_or("everyone")
@@ -139,7 +140,7 @@ pub(super) fn list(
             found.extend(shown.iter().map(|one| [(*name).to_owned(), on.to_string(), one.name().to_owned()]));
         }
     }
-    Ok(rows::permissions(found, desk.state.behaviour.cql.permissions_name_roles))
+    Ok(rows::permissions(found, request.state.behaviour.cql.permissions_name_roles))
 }
 
 /// Returns a resource, and its parents if `is_recursive` is set.

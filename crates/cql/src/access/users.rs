@@ -8,14 +8,14 @@ use cql_syntax::RoleOptions;
 use db::Roles;
 
 pub(super) async fn create(
-    desk: &AccessRequest<'_>,
+    request: &AccessRequest<'_>,
     name: &str,
     if_not_exists: bool,
     password: Option<&String>,
     is_superuser: bool,
 ) -> Result<Outcome> {
     let check = |roles: &Roles| {
-        if !roles.is_superuser(desk.me) {
+        if !roles.is_superuser(request.me) {
             return unauthorized("Only superusers are allowed to perform CREATE USER queries");
         }
         if name.is_empty() {
@@ -31,21 +31,21 @@ pub(super) async fn create(
     };
     let (password, superuser) = (password.cloned(), Some(is_superuser));
     let options = RoleOptions { password, superuser, login: Some(true), ..RoleOptions::default() };
-    desk.create(name, &options, check).await
+    request.create(name, &options, check).await
 }
 
 pub(super) async fn alter(
-    desk: &AccessRequest<'_>,
+    request: &AccessRequest<'_>,
     name: &str,
     password: Option<&String>,
     is_superuser: Option<bool>,
 ) -> Result<Outcome> {
     let check = |roles: &Roles| {
-        let am_superuser = roles.is_superuser(desk.me);
-        if is_superuser.is_some() && name == desk.me {
+        let am_superuser = roles.is_superuser(request.me);
+        if is_superuser.is_some() && name == request.me {
             return unauthorized("You aren't allowed to alter your own superuser status");
         }
-        if is_superuser.is_some() && roles.all_of(desk.me).contains(name) {
+        if is_superuser.is_some() && roles.all_of(request.me).contains(name) {
             return unauthorized(
                 "You aren't allowed to alter your own superuser status or that of a role granted to you",
             );
@@ -53,7 +53,7 @@ pub(super) async fn alter(
         if is_superuser.is_some() && !am_superuser {
             return unauthorized("Only superusers are allowed to alter superuser status");
         }
-        if !am_superuser && name != desk.me {
+        if !am_superuser && name != request.me {
             return unauthorized("You aren't allowed to alter this user");
         }
         if is_superuser.is_none() && password.is_none() {
@@ -63,29 +63,30 @@ pub(super) async fn alter(
     };
     let options =
         RoleOptions { password: password.cloned(), superuser: is_superuser, ..RoleOptions::default() };
-    desk.alter(name, &options, check).await
+    request.alter(name, &options, check).await
 }
 
-pub(super) async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome> {
-    desk.change(|roles| {
-        if !roles.is_superuser(desk.me) {
-            return unauthorized("Only superusers are allowed to perform DROP USER queries");
-        }
-        if !roles.contains(name) && !if_exists {
-            return invalid(texts::unknown_user(NEWEST, name));
-        }
-        if name == desk.me {
-            return invalid("Users aren't allowed to DROP themselves");
-        }
-        roles.remove(name);
-        Ok(())
-    })
-    .await
+pub(super) async fn drop(request: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome> {
+    request
+        .change(|roles| {
+            if !roles.is_superuser(request.me) {
+                return unauthorized("Only superusers are allowed to perform DROP USER queries");
+            }
+            if !roles.contains(name) && !if_exists {
+                return invalid(texts::unknown_user(NEWEST, name));
+            }
+            if name == request.me {
+                return invalid("Users aren't allowed to DROP themselves");
+            }
+            roles.remove(name);
+            Ok(())
+        })
+        .await
 }
 
 /// Executes LIST USERS, which every logged-in user may do.
-pub(super) fn list(desk: &AccessRequest<'_>) -> Outcome {
-    let roles = desk.keeper.now();
+pub(super) fn list(request: &AccessRequest<'_>) -> Outcome {
+    let roles = request.keeper.now();
     let users = roles.iter().filter(|(_, role)| role.can_login);
     let rows = users.map(|(name, _)| vec![rows::text(name), rows::boolean(roles.is_superuser(name))]);
     rows::users(rows.collect())

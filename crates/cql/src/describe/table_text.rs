@@ -1,12 +1,12 @@
 //! The CREATE TABLE statement of a table.
 
-use super::text::{column_type, map, quoted};
+use super::text::{column_type, map};
 use crate::QueryState;
 use crate::define::{column_family, in_old_words};
 use crate::system::{ElementOptions, VIRTUAL, table_id};
 use crate::values::TypeScope;
 use base::compat::features::ReportedVersion;
-use base::schema::{CfDef, ColumnKind, KeyspaceDef, Layout, TableColumn, TableDef, name_text};
+use base::schema::{CfDef, ColumnKind, KeyspaceDef, Layout, TableColumn, TableDef, name_text, quoted_text};
 use cql_syntax::{CreateTable, Statement, parse};
 
 /// The properties that a statement has.
@@ -25,7 +25,7 @@ pub(super) fn table(state: &QueryState<'_>, keyspace: &KeyspaceDef, cf: &CfDef, 
     let name = format!("{}.{}", name_text(&cf.keyspace), name_text(&cf.name));
     let columns = columns(&def);
     if cf.keyspace == VIRTUAL {
-        let comment = quoted(cf.comment.as_deref().unwrap_or_default());
+        let comment = quoted_text(cf.comment.as_deref().unwrap_or_default());
         return format!(
             "/*\nWarning: Table {name} is a virtual table and cannot be recreated with CQL.\nStructure, for reference:\n\
              VIRTUAL TABLE {name} ({columns}) WITH comment = {comment};\n*/"
@@ -129,7 +129,7 @@ fn newer_options(options: &ElementOptions) -> Options {
         ("bloom_filter_fp_chance", format!("{:?}", options.bloom_filter_fp_chance)),
         ("caching", map(&options.caching)),
         ("cdc", "false".to_owned()),
-        ("comment", quoted(&options.comment)),
+        ("comment", quoted_text(&options.comment)),
         ("compaction", map(&options.compaction)),
         ("compression", map(&options.compression)),
         ("crc_check_chance", "1.0".to_owned()),
@@ -149,7 +149,7 @@ fn newer_options(options: &ElementOptions) -> Options {
         ("read_repair", "'BLOCKING'".to_owned()),
     ]);
     all.extend(options.read_repair_chance.map(|chance| ("read_repair_chance", format!("{chance:?}"))));
-    all.push(("speculative_retry", quoted(&options.speculative_retry)));
+    all.push(("speculative_retry", quoted_text(&options.speculative_retry)));
     all
 }
 
@@ -159,7 +159,7 @@ fn older_options(options: &ElementOptions) -> Options {
     vec![
         ("bloom_filter_fp_chance", format!("{:?}", options.bloom_filter_fp_chance)),
         ("caching", map(&options.caching)),
-        ("comment", quoted(&options.comment)),
+        ("comment", quoted_text(&options.comment)),
         ("compaction", map(&options.compaction)),
         ("compression", map(&options.compression)),
         ("dclocal_read_repair_chance", chance(options.dclocal_read_repair_chance, 0.1)),
@@ -169,7 +169,7 @@ fn older_options(options: &ElementOptions) -> Options {
         ("memtable_flush_period_in_ms", options.memtable_flush_period_in_ms.to_string()),
         ("min_index_interval", options.min_index_interval.to_string()),
         ("read_repair_chance", chance(options.read_repair_chance, 0.0)),
-        ("speculative_retry", quoted(&options.speculative_retry)),
+        ("speculative_retry", quoted_text(&options.speculative_retry)),
     ]
 }
 

@@ -4,19 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::system::{VIRTUAL, index_target, replication, type_text};
 use base::marshal::{CqlType, Native, PACKAGE, UserType};
-use base::schema::{CfDef, ColumnDef, IndexKind, KeyspaceDef, TableDef, name_text};
+use base::schema::{CfDef, ColumnDef, IndexKind, KeyspaceDef, TableDef, name_text, quoted_text};
 use base::util::Release;
 
 const STRATEGIES: &str = "org.apache.cassandra.locator.";
 
-/// Returns a text constant in quotes.
-pub(super) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
-
 /// Returns `{'a': 'b', 'c': 'd'}`, in the order of the keys.
 pub(super) fn map(entries: &BTreeMap<String, String>) -> String {
-    let entries = entries.iter().map(|(key, value)| format!("{}: {}", quoted(key), quoted(value)));
+    let entries = entries.iter().map(|(key, value)| format!("{}: {}", quoted_text(key), quoted_text(value)));
     format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
 }
 
@@ -39,8 +34,9 @@ pub(super) fn keyspace(keyspace: &KeyspaceDef) -> String {
     }
     let (class, options) = replication(keyspace);
     let class = class.strip_prefix(STRATEGIES).unwrap_or(class);
-    let options = options.iter().map(|(name, value)| format!(", {}: {}", quoted(name), quoted(value)));
-    let (class, options): (_, String) = (quoted(class), options.collect());
+    let options =
+        options.iter().map(|(name, value)| format!(", {}: {}", quoted_text(name), quoted_text(value)));
+    let (class, options): (_, String) = (quoted_text(class), options.collect());
     let durable = keyspace.durable_writes;
     format!(
         "CREATE KEYSPACE {name} WITH replication = {{'class': {class}{options}}}  AND durable_writes = {durable};"
@@ -67,7 +63,7 @@ pub(super) fn index(cf: &CfDef, column: &ColumnDef, release: Release) -> String 
         None => name_text(&String::from_utf8_lossy(&column.name)),
     };
     let custom = if index.kind == IndexKind::Custom { "CUSTOM " } else { "" };
-    let using = class.map(|class| format!(" USING {}", quoted(&class))).unwrap_or_default();
+    let using = class.map(|class| format!(" USING {}", quoted_text(&class))).unwrap_or_default();
     let with = match (&*using, options.is_empty()) {
         ("", _) | (_, true) => String::new(),
         _ => format!(" WITH OPTIONS = {}", map(&options)),

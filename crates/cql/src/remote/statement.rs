@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::{CqlError, Result};
 use base::compat::features::releases::NEWEST;
+use base::schema::quoted_name;
 use cql_syntax::{
     AccessStatement, Parsed, Parser, Relation, Select, Selected, Selection, Selector, Statement,
     StatementTarget, parse,
@@ -157,7 +158,7 @@ const RENAMED: [(&str, &str); 2] = [("dateOf", "toTimestamp"), ("unixTimestampOf
 /// Returns the text with the session's keyspace before every name without one. The cluster's protocol has no keyspace
 /// next to the statement, and the connections to it are shared by clients.
 fn qualified(text: &str, parsed: &Parsed, keyspace: Option<&str>) -> String {
-    let prefix = keyspace.map(|keyspace| format!("\"{}\".", keyspace.replace('"', "\"\"")));
+    let prefix = keyspace.map(|keyspace| format!("{}.", quoted_name(keyspace)));
     let prefixes = parsed.unqualified.iter().filter_map(|at| Some((*at..*at, prefix.as_deref()?)));
     let renamed = parsed.functions.iter().filter_map(|place| {
         let typed = text.get(place.clone())?;

@@ -78,10 +78,7 @@ pub(super) fn bytes_of(
         return invalid(texts::too_long_date(scope.line, text));
     }
     if is_moment && !is_date_of(text, scope.release) {
-        return invalid(texts::value_mistake(
-            scope.line,
-            &format!("unable to coerce '{text}' to a  formatted date (long)"),
-        ));
+        return invalid(texts::unreadable_date(scope.line, text));
     }
     let class = cql_type.type_ref(scope.types);
     let class = at(&*class, scope.release);

@@ -8,7 +8,7 @@ use base::marshal::{
     AbstractType, BytesType, CollectionForm, CqlType, Native, Types, ValueKind, at, list_from_bytes,
     map_from_bytes, tuple_from_bytes,
 };
-use base::schema::name_text;
+use base::schema::{name_text, quoted_text};
 
 /// Returns a value as a CQL literal that can be parsed back to the same value. Collections have long lengths. Bytes
 /// that are not a valid value of the type are written as a blob.
@@ -18,10 +18,6 @@ pub fn to_cql_text(cql_type: &CqlType, value: &Bytes) -> String {
 
 fn blob(value: &[u8]) -> String {
     format!("0x{}", BytesType.to_text(value))
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 fn text_of(cql_type: &CqlType, value: &Bytes) -> Option<String> {
@@ -39,7 +35,7 @@ fn text_of(cql_type: &CqlType, value: &Bytes) -> Option<String> {
     };
     match cql_type {
         CqlType::Native(native) => native_text(*native, cql_type, value),
-        CqlType::Custom(class) => Some(quoted(&class.to_text(value))),
+        CqlType::Custom(class) => Some(quoted_text(&class.to_text(value))),
         CqlType::List { element, .. } => Some(format!("[{}]", list(element)?)),
         CqlType::Set { element, .. } => Some(format!("{{{}}}", list(element)?)),
         CqlType::Map { key, value: of, .. } => {
@@ -65,8 +61,8 @@ fn native_text(native: Native, cql_type: &CqlType, value: &Bytes) -> Option<Stri
     class.validate(value).ok()?;
     match native.kind() {
         ValueKind::Blob => return Some(blob(value)),
-        ValueKind::Text => return std::str::from_utf8(value).ok().map(quoted),
-        ValueKind::Quoted => return Some(quoted(&class.to_text(value))),
+        ValueKind::Text => return std::str::from_utf8(value).ok().map(quoted_text),
+        ValueKind::Quoted => return Some(quoted_text(&class.to_text(value))),
         ValueKind::Timestamp => {
             // The text has only whole seconds, and years of four digits.
             let text = class.to_text(value);
@@ -74,7 +70,7 @@ fn native_text(native: Native, cql_type: &CqlType, value: &Bytes) -> Option<Stri
             let ms = <[u8; 8]>::try_from(&value[..]).map(i64::from_be_bytes);
             return Some(match ms {
                 Ok(ms) if !is_exact => ms.to_string(),
-                _ => quoted(&text),
+                _ => quoted_text(&text),
             });
         }
         _ => {}

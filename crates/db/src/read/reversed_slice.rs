@@ -48,7 +48,7 @@ impl ReversedSlice {
         merged
     }
 
-    /// Returns the same in the result of index expressions, which has all of them in the opposite order.
+    /// Returns the columns as index expressions return them: in the opposite order.
     pub(crate) fn merged_with_conditions(&self, columns: RowColumns) -> RowColumns {
         let mut merged = self.ordered(columns);
         merged.reverse();

@@ -17,7 +17,7 @@ type Settings = BTreeMap<String, Setting>;
 type Options = BTreeMap<String, String>;
 
 const COMPACTION_PACKAGE: &str = "org.apache.cassandra.db.compaction.";
-const COMPRESSION_PACKAGE: &str = "org.apache.cassandra.io.compress.";
+pub(super) const COMPRESSION_PACKAGE: &str = "org.apache.cassandra.io.compress.";
 
 /// Returns the settings as descriptions will show them. Settings that only a cluster of a later release knows are
 /// left for the cluster to check.
@@ -62,16 +62,15 @@ pub(super) fn made(settings: &Settings, release: Release, is_for_cluster: bool) 
     if let (true, Some(interval)) = (rules.index_interval_has_bounds, kept.get("index_interval").cloned()) {
         kept.entry("min_index_interval".to_owned()).or_insert(interval);
     }
-    if let (true, Some(Setting::Int(min))) =
-        (rules.index_interval_has_bounds, kept.get("min_index_interval").cloned())
-    {
-        kept.entry("max_index_interval".to_owned()).or_insert(Setting::Int(min.max(2048)));
+    if rules.index_interval_has_bounds && int(&kept, "min_index_interval").is_some() {
+        let [_, max] = index_intervals(&kept);
+        kept.entry("max_index_interval".to_owned()).or_insert(Setting::Int(max));
     }
     Ok(kept)
 }
 
 /// Returns the full name of one of Cassandra's classes.
-fn full_name(class: &str, package: &str) -> String {
+pub(super) fn full_name(class: &str, package: &str) -> String {
     if class.contains('.') { class.to_owned() } else { format!("{package}{class}") }
 }
 
@@ -267,9 +266,20 @@ pub(super) fn int(settings: &Settings, name: &str) -> Option<i32> {
     }
 }
 
+/// Returns the least and the greatest number of SSTables of a compaction.
+pub(super) fn thresholds(settings: &Settings) -> [i32; 2] {
+    let number = |name: &str, usual: i32| int(settings, name).unwrap_or(usual);
+    [number("min_compaction_threshold", 4), number("max_compaction_threshold", 32)]
+}
+
+/// Returns the least and the greatest number of rows between two entries of an index summary.
+pub(super) fn index_intervals(settings: &Settings) -> [i32; 2] {
+    let min = int(settings, "min_index_interval").unwrap_or(128);
+    [min, int(settings, "max_index_interval").unwrap_or(min.max(2048))]
+}
+
 fn check_thresholds(settings: &Settings) -> Result<()> {
-    let min = int(settings, "min_compaction_threshold").unwrap_or(4);
-    let max = int(settings, "max_compaction_threshold").unwrap_or(32);
+    let [min, max] = thresholds(settings);
     // Setting both to 0 turned compaction off.
     if max == 0 {
         return Ok(());
@@ -301,8 +311,7 @@ fn check_memtables(settings: &Settings) -> Result<()> {
 }
 
 fn check_intervals(settings: &Settings) -> Result<()> {
-    let min = int(settings, "min_index_interval").unwrap_or(128);
-    let max = int(settings, "max_index_interval").unwrap_or(min.max(2048));
+    let [min, max] = index_intervals(settings);
     if min <= 0 {
         return invalid(format!("Min index interval must be greater than 0 (got {min})."));
     }

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::settings::int;
-use crate::Error;
+use super::settings::{COMPRESSION_PACKAGE, full_name, index_intervals, int, thresholds};
+use crate::error::invalid;
+use crate::{Error, Result};
 use base::compat::features::has_compressor;
+use base::compat::texts;
 use base::schema::Setting;
 use base::util::Release;
 
@@ -15,40 +17,35 @@ type Options = BTreeMap<String, String>;
 /// The names of compression options, and those of earlier releases, which are still accepted.
 const NAMES: [(&str, &str); 2] =
     [("class", "sstable_compression"), ("chunk_length_in_kb", "chunk_length_kb")];
-const COMPRESSION_PACKAGE: &str = "org.apache.cassandra.io.compress.";
 
-/// The thresholds of compaction: option, setting and default.
-const THRESHOLDS: [(&str, &str, i32); 2] =
-    [("min_threshold", "min_compaction_threshold", 4), ("max_threshold", "max_compaction_threshold", 32)];
+/// The thresholds of compaction: option and setting.
+const THRESHOLDS: [(&str, &str); 2] =
+    [("min_threshold", "min_compaction_threshold"), ("max_threshold", "max_compaction_threshold")];
 
 /// The least chance of a bloom filter, exclusive (`BloomCalculations.minSupportedBloomFilterFpChance`), as Java prints it.
 const BLOOM_CHANCE_MIN: (f64, &str) = (6.71e-5, "6.71E-5");
 
 /// Gives compression options their earlier names, which Thrift clients see, and checks them (`CompressionParams.fromMap`,
 /// then `validate`).
-pub(super) fn check_compression(options: &mut Options, release: Release) -> Result<(), Error> {
+pub(super) fn check_compression(options: &mut Options, release: Release) -> Result<()> {
     let is_enabled = options.remove("enabled").is_none_or(|value| value.eq_ignore_ascii_case("true"));
     let has_class = options.contains_key("class") || options.contains_key("sstable_compression");
     if is_enabled && !options.is_empty() && !has_class {
-        return Err(Error::invalid("Missing sub-option 'class' for the 'compression' option."));
+        return invalid("Missing sub-option 'class' for the 'compression' option.");
     }
     if !is_enabled && !options.is_empty() {
-        return Err(Error::invalid(
-            "If the 'enabled' option is set to false no other options must be specified",
-        ));
+        return invalid("If the 'enabled' option is set to false no other options must be specified");
     }
     if options.get("class").is_some_and(String::is_empty) {
-        return Err(Error::invalid(
-            "The 'class' option must not be empty. To disable compression use 'enabled' : false",
-        ));
+        return invalid("The 'class' option must not be empty. To disable compression use 'enabled' : false");
     }
     for (name, earlier) in NAMES {
         let Some(value) = options.remove(name) else { continue };
         if options.insert(earlier.to_owned(), value).is_some() {
             let what = if name == "class" { "compression algorithm" } else { "chunk length" };
-            return Err(Error::invalid(format!(
+            return invalid(format!(
                 "The '{earlier}' option must not be used if the {what} is already specified by the '{name}' option"
-            )));
+            ));
         }
     }
     let length = options.get("chunk_length_kb").map(|length| chunk_length(length)).transpose()?;
@@ -63,68 +60,64 @@ pub(super) fn check_compression(options: &mut Options, release: Release) -> Resu
         (None, others) => {
             let others = others.join(", ");
             let why = "since no compression class found";
-            return Err(Error::invalid(format!("Unknown compression options ([{others}]) {why}")));
+            return invalid(format!("Unknown compression options ([{others}]) {why}"));
         }
         (Some(class), others) => {
-            let full =
-                if class.contains('.') { class.clone() } else { format!("{COMPRESSION_PACKAGE}{class}") };
+            let full = full_name(class, COMPRESSION_PACKAGE);
             let short = full.strip_prefix(COMPRESSION_PACKAGE);
             if !short.is_some_and(|short| has_compressor(short, release)) {
-                return Err(Error::invalid(format!("Could not create Compression for type {full}")));
+                return invalid(texts::unknown_compressor(release, &full));
             }
             if let Some(name) = others.iter().find(|name| **name != "crc_check_chance") {
-                return Err(Error::invalid(format!("Unknown compression options {name}")));
+                return invalid(format!("Unknown compression options {name}"));
             }
         }
     }
     match length {
-        Some(length) if length <= 0 => Err(Error::invalid("Invalid negative or null chunk_length_in_kb")),
-        Some(length) if length.count_ones() > 1 => {
-            Err(Error::invalid("chunk_length_in_kb must be a power of 2"))
-        }
+        Some(length) if length <= 0 => invalid("Invalid negative or null chunk_length_in_kb"),
+        Some(length) if length.count_ones() > 1 => invalid("chunk_length_in_kb must be a power of 2"),
         _ => Ok(()),
     }
 }
 
-fn chunk_length(text: &str) -> Result<i32, Error> {
+fn chunk_length(text: &str) -> Result<i32> {
     let Ok(length) = text.parse::<i32>() else {
-        return Err(Error::invalid("Invalid value for chunk_length_in_kb"));
+        return invalid("Invalid value for chunk_length_in_kb");
     };
     if length > i32::MAX / 1024 {
-        return Err(Error::invalid(format!("Value of chunk_length_in_kb is too large ({length})")));
+        return invalid(format!("Value of chunk_length_in_kb is too large ({length})"));
     }
     Ok(length)
 }
 
 /// Checks a speculative retry (`SpeculativeRetryParam.fromString`) and returns it as descriptions show it.
-pub(super) fn speculative_retry(value: &str) -> Result<String, Error> {
-    let invalid = || Error::invalid(format!("Invalid value {value} for option 'speculative_retry'"));
+pub(super) fn speculative_retry(value: &str) -> Result<String> {
+    let unreadable = || Error::invalid(format!("Invalid value {value} for option 'speculative_retry'"));
     let upper = value.to_ascii_uppercase();
     if let Some(ms) = upper.strip_suffix("MS") {
-        return Ok(format!("{:?}ms", ms.trim().parse::<f64>().map_err(|_| invalid())?));
+        return Ok(format!("{:?}ms", ms.trim().parse::<f64>().map_err(|_| unreadable())?));
     }
     if let Some(percent) = upper.strip_suffix("PERCENTILE") {
-        let percent = percent.trim().parse::<f64>().map_err(|_| invalid())?;
+        let percent = percent.trim().parse::<f64>().map_err(|_| unreadable())?;
         if !(0.0..=100.0).contains(&percent) {
-            return Err(Error::invalid(format!(
+            return invalid(format!(
                 "Invalid value {value} for PERCENTILE option 'speculative_retry': must be between 0.0 and 100.0"
-            )));
+            ));
         }
         return Ok(format!("{}PERCENTILE", (percent * 1e5).round() / 1e5));
     }
-    if ["NONE", "ALWAYS"].contains(&&*upper) { Ok(upper) } else { Err(invalid()) }
+    if ["NONE", "ALWAYS"].contains(&&*upper) { Ok(upper) } else { Err(unreadable()) }
 }
 
 /// Puts the thresholds of compaction among the options of the strategy, whose own come first, or drops them if the strategy
 /// has none (`ThriftConversion.compactionParamsFromThrift`). An option that is not a number is an error.
-pub(super) fn put_thresholds(settings: &mut Settings, strategy_has_them: bool) -> Result<(), Error> {
+pub(super) fn put_thresholds(settings: &mut Settings, strategy_has_them: bool) -> Result<()> {
     const OPTIONS: &str = "compaction_strategy_options";
     let mut options = match settings.get(OPTIONS) {
         Some(Setting::Map(options)) => options.clone(),
         _ => Options::new(),
     };
-    for (option, setting, usual) in THRESHOLDS {
-        let number = int(settings, setting).unwrap_or(usual);
+    for ((option, setting), number) in THRESHOLDS.into_iter().zip(thresholds(settings)) {
         settings.remove(setting);
         if strategy_has_them {
             let text = options.entry(option.to_owned()).or_insert_with(|| number.to_string());
@@ -141,7 +134,7 @@ fn not_a_threshold(option: &str, value: impl Display) -> Error {
 }
 
 /// Checks the numbers (`CompactionParams.validate`, then `TableParams.validate`).
-pub(super) fn check(settings: &Settings, gc_grace_s: i32) -> Result<(), Error> {
+pub(super) fn check(settings: &Settings, gc_grace_s: i32) -> Result<()> {
     check_thresholds(settings)?;
     let chance = |name: &str| match settings.get(name) {
         Some(Setting::Double(chance)) => Some(*chance),
@@ -149,24 +142,23 @@ pub(super) fn check(settings: &Settings, gc_grace_s: i32) -> Result<(), Error> {
     };
     let (least, shown) = BLOOM_CHANCE_MIN;
     if let Some(bloom) = chance("bloom_filter_fp_chance").filter(|bloom| *bloom <= least || *bloom > 1.0) {
-        return Err(Error::invalid(format!(
+        return invalid(format!(
             "bloom_filter_fp_chance must be larger than {shown} and less than or equal to 1.0 (got {bloom:?})"
-        )));
+        ));
     }
     for name in ["dclocal_read_repair_chance", "read_repair_chance"] {
         if let Some(repair) = chance(name).filter(|repair| !(0.0..=1.0).contains(repair)) {
-            return Err(Error::invalid(format!(
+            return invalid(format!(
                 "{name} must be larger than or equal to 0 and smaller than or equal to 1.0 (got {repair:?})"
-            )));
+            ));
         }
     }
-    let number = |name: &str, usual: i32| int(settings, name).unwrap_or(usual);
-    let min_index = number("min_index_interval", 128);
-    let max_index = number("max_index_interval", min_index.max(2048));
+    let number = |name: &str| int(settings, name).unwrap_or_default();
+    let [min_index, max_index] = index_intervals(settings);
     let below = |least: i32, name: &str, got: i32| {
         (got < least).then(|| format!("{name} must be greater than or equal to {least} (got {got})"))
     };
-    let found = below(0, "default_time_to_live", number("default_time_to_live", 0))
+    let found = below(0, "default_time_to_live", number("default_time_to_live"))
         .or_else(|| below(0, "gc_grace_seconds", gc_grace_s))
         .or_else(|| below(1, "min_index_interval", min_index))
         .or_else(|| {
@@ -175,30 +167,30 @@ pub(super) fn check(settings: &Settings, gc_grace_s: i32) -> Result<(), Error> {
                 format!("max_index_interval must be greater than or equal to {least} (got {max_index})")
             })
         })
-        .or_else(|| below(0, "memtable_flush_period_in_ms", number("memtable_flush_period_in_ms", 0)));
-    found.map_or(Ok(()), |mistake| Err(Error::invalid(mistake)))
+        .or_else(|| below(0, "memtable_flush_period_in_ms", number("memtable_flush_period_in_ms")));
+    found.map_or(Ok(()), invalid)
 }
 
-fn check_thresholds(settings: &Settings) -> Result<(), Error> {
-    let [min, max] = THRESHOLDS.map(|(_, setting, usual)| int(settings, setting).unwrap_or(usual));
-    for ((option, ..), number) in THRESHOLDS.iter().zip([min, max]) {
+fn check_thresholds(settings: &Settings) -> Result<()> {
+    let [min, max] = thresholds(settings);
+    for ((option, _), number) in THRESHOLDS.into_iter().zip([min, max]) {
         if number < 0 {
             return Err(not_a_threshold(option, number));
         }
     }
     if min == 0 || max == 0 {
-        return Err(Error::invalid(
+        return invalid(
             "Disabling compaction by setting compaction thresholds to 0 has been removed, set the compaction option \
              'enabled' to false instead.",
-        ));
+        );
     }
     if min == 1 {
-        return Err(Error::invalid("Min compaction threshold cannot be less than 2 (got 1)"));
+        return invalid("Min compaction threshold cannot be less than 2 (got 1)");
     }
     if min > max {
-        return Err(Error::invalid(format!(
+        return invalid(format!(
             "Min compaction threshold (got {min}) cannot be greater than max compaction threshold (got {max})"
-        )));
+        ));
     }
     Ok(())
 }

@@ -5,14 +5,7 @@ use md5::{Digest, Md5};
 
 use super::column_type::write_type;
 use cql::{ColumnSpec, Prepared};
-use wire::native::{BodyWriter, ProtocolVersion};
-
-mod flag {
-    pub(super) const GLOBAL_TABLE: i32 = 0x01;
-    pub(super) const MORE_PAGES: i32 = 0x02;
-    pub(super) const NO_METADATA: i32 = 0x04;
-    pub(super) const CHANGED: i32 = 0x08;
-}
+use wire::native::{BodyWriter, ProtocolVersion, metadata_flag};
 
 /// The metadata of a result.
 pub(super) struct ResultMetadata<'a> {
@@ -28,10 +21,10 @@ impl ResultMetadata<'_> {
     pub(super) fn write(&self, writer: &mut BodyWriter<'_>) {
         let is_global = !self.is_skipped && is_of_one_table(self.columns);
         let flags = [
-            (is_global, flag::GLOBAL_TABLE),
-            (self.paging_state.is_some(), flag::MORE_PAGES),
-            (self.is_skipped, flag::NO_METADATA),
-            (self.new_id.is_some(), flag::CHANGED),
+            (is_global, metadata_flag::GLOBAL_TABLE),
+            (self.paging_state.is_some(), metadata_flag::MORE_PAGES),
+            (self.is_skipped, metadata_flag::NO_METADATA),
+            (self.new_id.is_some(), metadata_flag::CHANGED),
         ];
         writer.i32(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum());
         writer.length(self.columns.len());
@@ -51,7 +44,7 @@ impl ResultMetadata<'_> {
 pub(super) fn write_markers(writer: &mut BodyWriter<'_>, prepared: &Prepared) {
     let markers = &prepared.markers[..];
     let is_global = is_of_one_table(markers);
-    writer.i32(if is_global { flag::GLOBAL_TABLE } else { 0 });
+    writer.i32(if is_global { metadata_flag::GLOBAL_TABLE } else { 0 });
     writer.length(markers.len());
     if writer.version >= ProtocolVersion::V4 {
         let indices = prepared.pk_indices();

@@ -4,19 +4,7 @@ use super::error::NativeError;
 use base::compat::features::ConsistencyLevel;
 use base::model::BoundValue;
 use cql::QueryOptions;
-use wire::native::{BodyReader, ProtocolVersion};
-
-mod flag {
-    pub(super) const VALUES: u32 = 0x01;
-    pub(super) const SKIP_METADATA: u32 = 0x02;
-    pub(super) const PAGE_SIZE: u32 = 0x04;
-    pub(super) const PAGING_STATE: u32 = 0x08;
-    pub(super) const SERIAL_CONSISTENCY: u32 = 0x10;
-    pub(super) const TIMESTAMP: u32 = 0x20;
-    pub(super) const NAMES: u32 = 0x40;
-    pub(super) const KEYSPACE: u32 = 0x80;
-    pub(super) const NOW_IN_SECONDS: u32 = 0x100;
-}
+use wire::native::{BodyReader, ProtocolVersion, parameter_flag};
 
 /// The parameters of a QUERY, EXECUTE or BATCH.
 #[derive(Debug, Default)]
@@ -46,16 +34,16 @@ impl Parameters {
             return Ok(parameters);
         }
         let flags = flags(body)?;
-        if flags & flag::VALUES != 0 {
-            parameters.read_values(body, flags & flag::NAMES != 0)?;
+        if flags & parameter_flag::VALUES != 0 {
+            parameters.read_values(body, flags & parameter_flag::NAMES != 0)?;
         }
-        parameters.skips_metadata = flags & flag::SKIP_METADATA != 0;
-        if flags & flag::PAGE_SIZE != 0 {
+        parameters.skips_metadata = flags & parameter_flag::SKIP_METADATA != 0;
+        if flags & parameter_flag::PAGE_SIZE != 0 {
             // A size of 0 or less means no paging.
             let size = body.i32()?;
             parameters.options.page_size = usize::try_from(size).ok().filter(|size| *size > 0);
         }
-        if flags & flag::PAGING_STATE != 0 {
+        if flags & parameter_flag::PAGING_STATE != 0 {
             parameters.options.paging_state = body.bytes()?.filter(|state| !state.is_empty());
         }
         parameters.read_rest(body, flags)?;
@@ -78,7 +66,7 @@ impl Parameters {
             return Ok(parameters);
         }
         let flags = flags(body)?;
-        if flags & flag::NAMES != 0 {
+        if flags & parameter_flag::NAMES != 0 {
             // The names would be needed before the values, which have been read already.
             return Err(NativeError::protocol("values by name are not possible in a BATCH"));
         }
@@ -103,10 +91,10 @@ impl Parameters {
 
     /// Reads the last parameters, which all kinds of requests have.
     fn read_rest(&mut self, body: &mut BodyReader, flags: u32) -> Result<(), NativeError> {
-        if flags & flag::SERIAL_CONSISTENCY != 0 {
+        if flags & parameter_flag::SERIAL_CONSISTENCY != 0 {
             self.options.serial_consistency = body.consistency()?;
         }
-        if flags & flag::TIMESTAMP != 0 {
+        if flags & parameter_flag::TIMESTAMP != 0 {
             let timestamp = body.i64()?;
             if timestamp == i64::MIN {
                 return Err(NativeError::protocol(format!(
@@ -117,10 +105,10 @@ impl Parameters {
             }
             self.options.timestamp = Some(timestamp);
         }
-        if flags & flag::KEYSPACE != 0 && body.version >= ProtocolVersion::V5 {
+        if flags & parameter_flag::KEYSPACE != 0 && body.version >= ProtocolVersion::V5 {
             self.keyspace = Some(body.string()?);
         }
-        if flags & flag::NOW_IN_SECONDS != 0 && body.version >= ProtocolVersion::V5 {
+        if flags & parameter_flag::NOW_IN_SECONDS != 0 && body.version >= ProtocolVersion::V5 {
             // Drivers use it for tests of servers. It is ignored, because this server has one clock.
             body.i32()?;
         }

@@ -19,7 +19,6 @@ pub(crate) use column_values::{ColumnValues, KeyValue, column_values};
 pub use conversation::Conversation;
 pub use native_frame::NativeFrame;
 pub use native_reply::{NativeReply, ReplyContent, ResultColumn, ResultRows};
-pub(crate) use native_request::QUERY;
 pub use native_request::{HandlePart, NativeRequest, NativeStatement, StatementText};
 pub use prepared_texts::PreparedTexts;
 pub use statement::StatementWords;

@@ -5,15 +5,7 @@ use bytes::Bytes;
 use super::column_type::read_type;
 use super::{CallError, NativeFrame};
 use crate::native_message::TRACE_ID_BYTES;
-use wire::native::{BodyReader, ProtocolVersion, flag};
-
-/// The flags of a result's metadata.
-mod metadata_flag {
-    pub(super) const GLOBAL_TABLE: u32 = 0x01;
-    pub(super) const MORE_PAGES: u32 = 0x02;
-    pub(super) const NO_METADATA: u32 = 0x04;
-    pub(super) const CHANGED: u32 = 0x08;
-}
+use wire::native::{BodyReader, ProtocolVersion, flag, metadata_flag};
 
 /// A reply, decoded.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,7 +137,7 @@ fn result(frame: &NativeFrame, mut body: BodyReader) -> Result<ReplyContent, Cal
 }
 
 fn rows(body: &mut BodyReader) -> Result<ResultRows, CallError> {
-    let flags = body.u32()?;
+    let flags = body.i32()?;
     let width = count(body, 0)?;
     let paging_state = if flags & metadata_flag::MORE_PAGES != 0 { body.bytes()? } else { None };
     let result_id = if flags & metadata_flag::CHANGED != 0 { Some(body.short_bytes()?) } else { None };

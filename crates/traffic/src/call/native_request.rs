@@ -11,17 +11,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use super::{CallError, NativeFrame};
 use crate::limits::RECORDED_MESSAGE_BYTES_MAX;
 use base::model::BoundValue;
-use wire::native::{BodyReader, ProtocolVersion, RequestCode, flag};
-
-/// The flags of a statement's parameters.
-mod parameter_flag {
-    pub(super) const VALUES: u32 = 0x01;
-    pub(super) const PAGE_SIZE: u32 = 0x04;
-    pub(super) const PAGING_STATE: u32 = 0x08;
-    pub(super) const SERIAL_CONSISTENCY: u32 = 0x10;
-    pub(super) const TIMESTAMP: u32 = 0x20;
-    pub(super) const NAMES: u32 = 0x40;
-}
+use wire::native::{BodyReader, ProtocolVersion, RequestCode, flag, parameter_flag, request_opcode};
 
 /// A request, decoded.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,9 +44,6 @@ struct TimestampPlace {
     /// The position of the timestamp.
     at: usize,
 }
-
-/// The opcode of QUERY.
-pub(crate) const QUERY: u8 = 0x07;
 
 /// The kind of a batch that updates counters.
 const COUNTER_BATCH: u8 = 2;
@@ -269,7 +256,7 @@ impl NativeRequest {
             at = result.range.end;
         }
         body.put_slice(self.frame.body.get(at..)?);
-        let opcode = if is_batch { self.frame.opcode } else { QUERY };
+        let opcode = if is_batch { self.frame.opcode } else { request_opcode::QUERY };
         Some(NativeFrame { opcode, body: body.freeze(), ..self.frame.clone() })
     }
 

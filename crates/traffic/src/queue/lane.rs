@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::super::call::{Answer, NativeFrame, NativeReply, NativeRequest, QUERY, ReplyContent, method_of};
+use super::super::call::{Answer, NativeFrame, NativeReply, NativeRequest, ReplyContent, method_of};
 use super::login::QueueLogin;
 use super::outcome::{QueuedOutcome, outcome_of};
 use super::queued_write::QueuedWrite;
@@ -18,13 +18,10 @@ use crate::replay::{CandidateServer, Wire};
 use crate::value::Fields;
 use crate::{Protocol, ThriftMessage, Value};
 use base::compat::features::ConsistencyLevel;
-use wire::native::{ProtocolVersion, consistency_code};
+use wire::native::{ProtocolVersion, consistency_code, request_opcode};
 use wire::thrift::frame::Transport;
 use wire::thrift::interface::Type;
 use wire::thrift::{MessageKind, NOT_COMPRESSED};
-
-/// The opcode of STARTUP.
-const STARTUP: u8 = 0x01;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -127,7 +124,8 @@ impl Lane {
         let keyspace = self.key.keyspace.clone();
         if let Some(version) = self.key.version.and_then(ProtocolVersion::of_number) {
             let startup = b"\0\x01\0\x0bCQL_VERSION\0\x053.0.0";
-            let ready = self.native_call(version, STARTUP, Bytes::from_static(startup)).await?;
+            let ready =
+                self.native_call(version, request_opcode::STARTUP, Bytes::from_static(startup)).await?;
             match ready.content {
                 ReplyContent::Ready => {}
                 ReplyContent::Error { text, .. } => return Err(text),
@@ -135,7 +133,8 @@ impl Lane {
             }
             if let Some(keyspace) = keyspace {
                 let text = format!("USE \"{}\"", keyspace.replace('"', "\"\""));
-                let used = self.native_call(version, QUERY, query_body(version, &text)).await?;
+                let used =
+                    self.native_call(version, request_opcode::QUERY, query_body(version, &text)).await?;
                 return refusal(outcome_of("USE", &Answer::Native(used)));
             }
             return Ok(());

@@ -8,12 +8,8 @@ use super::outcome::outcome_of;
 use crate::call::Answer;
 use crate::value::{Fields, Value};
 use base::util::Password;
-use wire::native::ProtocolVersion;
+use wire::native::{ProtocolVersion, request_opcode};
 use wire::thrift::TType;
-
-/// The opcodes of the login: of version 1, and of later ones.
-const CREDENTIALS: u8 = 0x04;
-const AUTH_RESPONSE: u8 = 0x0f;
 
 /// A user who may write all that clients write.
 #[derive(Debug, Clone)]
@@ -49,14 +45,14 @@ impl Lane {
                 body.put_u16(u16::try_from(text.len()).map_err(|_| "the password is too long")?);
                 body.put_slice(text.as_bytes());
             }
-            CREDENTIALS
+            request_opcode::CREDENTIALS
         } else {
             let (user, password) = (login.user.as_bytes(), login.password.reveal().as_bytes());
             // SASL's PLAIN.
             let token = [b"\0", user, b"\0", password].concat();
             body.put_u32(u32::try_from(token.len()).map_err(|_| "the password is too long")?);
             body.put_slice(&token);
-            AUTH_RESPONSE
+            request_opcode::AUTH_RESPONSE
         };
         let NativeReply { content, .. } = self.native_call(version, opcode, body.freeze()).await?;
         match content {

@@ -2,6 +2,7 @@
 
 use super::hashes::Hashes;
 use base::marshal::parse_date;
+use base::schema::{quoted_name, quoted_text};
 use base::util::{hex, unhex};
 use cql_syntax::{Content, Subject, Token, TokenKind, contents};
 
@@ -24,8 +25,8 @@ fn data(token: &Token, statement: &str, hashes: &Hashes) -> String {
     let value = token.value(statement);
     match token.kind {
         TokenKind::String if raw.starts_with("$$") => format!("$${}$$", text(&value, hashes)),
-        TokenKind::String => format!("'{}'", text(&value, hashes).replace('\'', "''")),
-        TokenKind::QuotedName => format!("\"{}\"", hashes.text(&value).replace('"', "\"\"")),
+        TokenKind::String => quoted_text(&text(&value, hashes)),
+        TokenKind::QuotedName => quoted_name(&hashes.text(&value)),
         TokenKind::Integer | TokenKind::Float | TokenKind::Duration => number(raw, hashes),
         TokenKind::Uuid => hashes.text(&raw.to_ascii_lowercase()),
         TokenKind::Blob => match raw.get(2..).and_then(|digits| unhex(digits.as_bytes())) {

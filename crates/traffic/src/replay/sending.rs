@@ -11,7 +11,7 @@ use super::handles::{Translated, UNKNOWN_STATEMENT};
 use super::link::ReplayLink;
 use super::pending::{CandidateAnswer, PendingCall};
 use super::reason;
-use wire::native::{ProtocolVersion, RequestCode};
+use wire::native::{ProtocolVersion, RequestCode, request_opcode};
 
 /// The stream of native requests that the replay makes itself. Drivers use streams from 0 on.
 const OWN_STREAM: i16 = 126;
@@ -114,8 +114,13 @@ impl Replay<'_> {
         if frame.version >= ProtocolVersion::V5 {
             body.extend_from_slice(&[0; 4]);
         }
-        let prepare =
-            NativeFrame { opcode: PREPARE, stream: OWN_STREAM, flags: 0, body: body.into(), ..frame.clone() };
+        let prepare = NativeFrame {
+            opcode: request_opcode::PREPARE,
+            stream: OWN_STREAM,
+            flags: 0,
+            body: body.into(),
+            ..frame.clone()
+        };
         let Some(answer) = self.exchange(connection, prepare.write()).await else { return false };
         let Ok(reply) = NativeReply::read(&answer) else { return false };
         match reply.content {
@@ -130,9 +135,6 @@ impl Replay<'_> {
         }
     }
 }
-
-/// The opcode of PREPARE.
-const PREPARE: u8 = 0x09;
 
 /// Returns whether a call puts its connection into a state that later calls need.
 fn is_of_session(call: &Call) -> bool {

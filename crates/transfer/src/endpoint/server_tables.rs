@@ -6,18 +6,13 @@ use std::sync::Arc;
 
 use super::{Endpoint, StoreWalk};
 use crate::TransferError;
-use crate::import::{FoundSchema, ServerTable};
+use crate::import::{FoundSchema, NEW_TABLES, OLD_TABLES, SchemaTables, ServerTable, rows_of_cells};
 use crate::rows::RowSource;
 use crate::thrift::{Fields, ThriftCallError, ThriftPages};
 use base::marshal::Types;
 use base::schema::{CfDef, FamilyName, KeyspaceDef};
 use store::RowPiece;
 
-/// The tables with the schema, and their keyspaces: those of 3.0 and later, and those of 1.2 to 2.2.
-const NEW_TABLES: (&str, &[&str]) =
-    ("system_schema", &["keyspaces", "tables", "columns", "types", "indexes", "dropped_columns"]);
-const OLD_TABLES: (&str, &[&str]) =
-    ("system", &["schema_keyspaces", "schema_columnfamilies", "schema_columns"]);
 /// The first version of the interface whose servers have tables of CQL 3, those of 1.2.
 const FIRST_VERSION: [u32; 2] = [19, 35];
 /// Rows of a page.
@@ -44,12 +39,12 @@ pub(super) async fn server_tables(
 ) -> Result<ServerTables, TransferError> {
     let mut rows = BTreeMap::new();
     let found = system_tables(pages).await.map_err(|why| TransferError::of(server, why))?;
-    let (keyspace, tables) = found.unwrap_or_default();
-    for name in tables {
-        let place = FamilyName { keyspace: keyspace.to_owned(), name: (*name).to_owned() };
-        rows.insert(place, rows_of(server, keyspace, name).await?);
+    let Some(tables) = found else { return Ok(ServerTables::default()) };
+    for table in tables.of_all_releases {
+        let pieces = pieces_of(server, tables.keyspace, table.name).await?;
+        rows.insert(table.name.to_owned(), rows_of_cells(&pieces, table.clustering, table.is_compact));
     }
-    let schema = FoundSchema::of_cells(&rows, types).map_err(|why| TransferError::of(server, why))?;
+    let schema = FoundSchema::of_rows(&rows, types).map_err(|why| TransferError::of(server, why))?;
     let mut all = ServerTables::default();
     for keyspace in keyspaces {
         for (place, table) in schema.tables_of(keyspace, types) {
@@ -63,17 +58,15 @@ pub(super) async fn server_tables(
     Ok(all)
 }
 
-/// Returns the tables with the schema of a server, and their keyspace; `None` before 1.2.
-async fn system_tables(
-    pages: &ThriftPages,
-) -> Result<Option<(&'static str, &'static [&'static str])>, ThriftCallError> {
+/// Returns the tables with the schema of a server; `None` before 1.2.
+async fn system_tables(pages: &ThriftPages) -> Result<Option<SchemaTables>, ThriftCallError> {
     let version = pages.exchange(None, "describe_version", Fields::default()).await?;
     let version = version.and_then(|version| version.into_text().ok()).unwrap_or_default();
     let numbers: Vec<u32> = version.split('.').map_while(|part| part.parse().ok()).collect();
     if numbers[..] < FIRST_VERSION[..] {
         return Ok(None);
     }
-    let arguments = Fields(vec![(1, NEW_TABLES.0.into())]);
+    let arguments = Fields(vec![(1, NEW_TABLES.keyspace.into())]);
     match pages.exchange(None, "describe_keyspace", arguments).await {
         Ok(_) => Ok(Some(NEW_TABLES)),
         Err(ThriftCallError::Refused { .. }) => Ok(Some(OLD_TABLES)),
@@ -81,7 +74,11 @@ async fn system_tables(
     }
 }
 
-async fn rows_of(server: &Arc<Endpoint>, keyspace: &str, name: &str) -> Result<Vec<RowPiece>, TransferError> {
+async fn pieces_of(
+    server: &Arc<Endpoint>,
+    keyspace: &str,
+    name: &str,
+) -> Result<Vec<RowPiece>, TransferError> {
     let mut walk = StoreWalk::new(server.clone(), Arc::new(CfDef::new(keyspace, name)), None, ROWS);
     let mut rows = Vec::new();
     while let Some(batch) = walk.next().await? {

@@ -55,7 +55,7 @@ impl FromStr for ExportFormat {
     fn from_str(text: &str) -> Result<ExportFormat, String> {
         if text == "parquet" && !cfg!(feature = "parquet") {
             return Err(
-                "this program was built without it: cargo build --release --features parquet".to_owned()
+                "this program was built without Parquet; build it with: cargo build --release --features parquet".to_owned()
             );
         }
         let found = FORMATS.iter().find(|(_, name, _)| *name == text).map(|(format, ..)| *format);

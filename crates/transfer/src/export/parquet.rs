@@ -34,7 +34,7 @@ use base::util::counted;
 
 /// Approximate size of a group of rows, in bytes.
 const GROUP_BYTES: usize = 16 * 1024 * 1024;
-/// Bytes that a null takes until it is written, and those that a value of bytes takes besides its own.
+/// Bytes that a null takes until it is written, and those that a value of bytes takes in addition to its own bytes.
 const NULL_BYTES: usize = 4;
 const VALUE_BYTES: usize = 40;
 
@@ -248,10 +248,10 @@ impl RowGroup {
     /// Adds a value. `definition` and `repetition` are the levels of what it is a part of.
     fn put(&mut self, node: &ParquetNode, field: &Field, definition: i16, repetition: i16) {
         let present = definition + i16::from(!node.is_required);
+        let bytes = if let Field::Bytes(bytes) = field { Some(bytes) } else { None };
         let (fields, level) = match &node.content {
             ParquetContent::Leaf(at, of) => {
                 let value = of.value(field, &self.types);
-                let bytes = if let Field::Bytes(bytes) = field { Some(bytes) } else { None };
                 let Some(leaf) = self.leaves.get_mut(*at) else { return };
                 let is_null = value == Value::Null;
                 let is_there = !is_null && leaf.push(value, bytes);
@@ -270,7 +270,6 @@ impl RowGroup {
             ParquetContent::Entries { fields, level } => (fields, Some(*level)),
             ParquetContent::Fields(fields) => (fields, None),
         };
-        let bytes = if let Field::Bytes(bytes) = field { Some(bytes) } else { None };
         let Some(entries) = bytes.and_then(|bytes| entries_of(bytes, fields.len(), level.is_some())) else {
             self.changed += u64::from(bytes.is_some());
             return self.put_null(node, definition, repetition);
@@ -356,13 +355,7 @@ impl SchemaMaker {
             of => return self.leaf(name, of, repetition),
         };
         let is_map = parts.len() == 2;
-        let mut fields = Vec::new();
-        let mut types = Vec::new();
-        for (at, (name, of)) in parts.iter().enumerate() {
-            let (field, field_type) = self.node(name, of, is_map && at == 0, level + 1)?;
-            fields.push(field);
-            types.push(field_type);
-        }
+        let (fields, types) = self.parts(&parts, is_map, level + 1)?;
         let repeated =
             Type::group_type_builder(entry).with_repetition(Repetition::REPEATED).with_fields(types);
         let of = Type::group_type_builder(name)
@@ -373,6 +366,23 @@ impl SchemaMaker {
         Ok((ParquetNode { is_required, content: ParquetContent::Entries { fields, level } }, Arc::new(of)))
     }
 
+    /// Returns the parts of a nested column and their types. Of a map the first part, the key, is required.
+    fn parts(
+        &mut self,
+        parts: &[(String, ValueType)],
+        is_map: bool,
+        level: i16,
+    ) -> Result<(Vec<ParquetNode>, Vec<TypePtr>)> {
+        let mut fields = Vec::new();
+        let mut types = Vec::new();
+        for (at, (name, of)) in parts.iter().enumerate() {
+            let (field, field_type) = self.node(name, of, is_map && at == 0, level)?;
+            fields.push(field);
+            types.push(field_type);
+        }
+        Ok((fields, types))
+    }
+
     fn fields(
         &mut self,
         name: &str,
@@ -380,13 +390,7 @@ impl SchemaMaker {
         repetition: Repetition,
         level: i16,
     ) -> Result<(ParquetNode, TypePtr)> {
-        let mut fields = Vec::new();
-        let mut types = Vec::new();
-        for (name, of) in &parts {
-            let (field, field_type) = self.node(name, of, false, level)?;
-            fields.push(field);
-            types.push(field_type);
-        }
+        let (fields, types) = self.parts(&parts, false, level)?;
         let of = Type::group_type_builder(name).with_repetition(repetition).with_fields(types).build()?;
         let is_required = repetition == Repetition::REQUIRED;
         Ok((ParquetNode { is_required, content: ParquetContent::Fields(fields) }, Arc::new(of)))

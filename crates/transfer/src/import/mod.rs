@@ -80,7 +80,9 @@ pub(crate) use read_thread::{BatchSender, ReadThread};
 pub(crate) use row_batcher::RowBatcher;
 pub use run::import;
 pub use schema::{Defined, FoundSchema, SchemaSource};
-pub(crate) use schema::{SchemaRow, ServerTable};
+pub(crate) use schema::{
+    NEW_TABLES, OLD_TABLES, SchemaRow, SchemaTable, SchemaTables, ServerTable, rows_of_cells,
+};
 pub use search::SCHEMA_KEYSPACES;
 pub use source_partitioner::{SourcePartitioner, source_partitioner, storage_conf_near};
 pub use sstable_file::{NodePath, SstableFile};

@@ -44,7 +44,7 @@ impl Overflowed {
         other.keys.iter().for_each(|key| self.add_key(key));
     }
 
-    /// Returns a sentence for people; `None` if there are no such cells.
+    /// Returns the message for the report; `None` if there are no such cells.
     pub fn note(&self, are_restored: bool) -> Option<String> {
         let keys: Vec<String> = self.keys.iter().map(shown_key).collect();
         let outcome = if are_restored {
@@ -67,7 +67,7 @@ fn is_overflowed(cell: &Cell) -> bool {
     matches!(cell.kind, CellKind::Expiring { expires_at_s, .. } if expires_at_s < 0)
 }
 
-/// Returns a cell that has overflowed as it should have been written; `None` of other cells.
+/// Returns a cell that has overflowed as it should have been written; `None` for other cells.
 pub(super) fn restored(cell: &Cell) -> Option<Cell> {
     let CellKind::Expiring { ttl_s, expires_at_s: i32::MIN..0 } = cell.kind else { return None };
     let kind = CellKind::Expiring { ttl_s, expires_at_s: LAST_SECOND };

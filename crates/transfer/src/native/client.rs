@@ -11,7 +11,10 @@ use base::compat::features::ConsistencyLevel;
 use base::marshal::CollectionForm;
 use base::util::{Password, password_of};
 use wire::limits::{NATIVE_FRAME_BYTES_MAX, NESTING_MAX};
-use wire::native::{BodyError, BodyReader, BodyWriter, ProtocolVersion, consistency_code, flag};
+use wire::native::{
+    BodyError, BodyReader, BodyWriter, ProtocolVersion, consistency_code, flag, metadata_flag,
+    parameter_flag, request_opcode,
+};
 
 /// Time limits of connecting and of a request.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -29,13 +32,6 @@ const INVALID: i32 = 0x2200;
 /// Unavailable, overloaded, is bootstrapping, and timeout of a read.
 const TRANSIENT_ERRORS: [i32; 4] = [0x1000, 0x1001, 0x1002, READ_TIMEOUT];
 
-/// Codes of requests.
-mod request {
-    pub(super) const STARTUP: u8 = 0x01;
-    pub(super) const QUERY: u8 = 0x07;
-    pub(super) const AUTH_RESPONSE: u8 = 0x0f;
-}
-
 /// Codes of replies.
 mod reply {
     use wire::native::ResponseCode;
@@ -47,11 +43,6 @@ mod reply {
     pub(super) const AUTH_SUCCESS: u8 = ResponseCode::AuthSuccess as u8;
 }
 
-/// Bits of a query's flags, and of a result's.
-const PAGE_SIZE: u8 = 0x04;
-const PAGING_STATE: u8 = 0x08;
-const GLOBAL_TABLE: i32 = 1;
-const MORE_PAGES: i32 = 2;
 /// The kind of a result with rows.
 const ROWS: i32 = 2;
 
@@ -164,7 +155,7 @@ impl NativeExchange {
         writer.u16(1);
         writer.string("CQL_VERSION");
         writer.string("3.0.0");
-        let (code, _) = self.exchange(request::STARTUP, &body).await?;
+        let (code, _) = self.exchange(request_opcode::STARTUP, &body).await?;
         let refused = |why: &str| NativeFailure::Lost(why.to_owned());
         match (code, login) {
             (reply::READY, _) => Ok(()),
@@ -172,9 +163,9 @@ impl NativeExchange {
                 let mut body = BytesMut::new();
                 let token = format!("\0{user}\0{}", password.reveal());
                 BodyWriter::new(&mut body, self.version).bytes(Some(token.as_bytes()));
-                match self.exchange(request::AUTH_RESPONSE, &body).await? {
+                match self.exchange(request_opcode::AUTH_RESPONSE, &body).await? {
                     (reply::AUTH_SUCCESS, _) => Ok(()),
-                    _ => Err(refused("it has another login than by a user and a password")),
+                    _ => Err(refused("the server requires a login other than user name and password")),
                 }
             }
             (reply::AUTHENTICATE, None) => {
@@ -189,7 +180,7 @@ impl NativeExchange {
         self.version.collection_form()
     }
 
-    /// Reads a page of a query, of at most `rows`: fewer if so many take too long or do not fit in a frame. Connects again if
+    /// Reads a page of a query, of at most `rows`: fewer if that many take too long or do not fit in a frame. Connects again if
     /// the connection has been lost.
     pub(super) async fn page(
         &mut self,
@@ -205,7 +196,7 @@ impl NativeExchange {
                 *self = again;
             }
             let body = query_body(self.version, query, consistency, *rows, from);
-            let failure = match self.exchange(request::QUERY, &body).await {
+            let failure = match self.exchange(request_opcode::QUERY, &body).await {
                 Ok((reply::RESULT, body)) => return Ok(page_of(body)?),
                 Ok((code, _)) => {
                     let why = format!("a reply with the code {code} instead of a result");
@@ -280,10 +271,11 @@ fn query_body(
 ) -> BytesMut {
     let mut body = BytesMut::new();
     let mut writer = BodyWriter::new(&mut body, version);
-    writer.i32(i32::try_from(query.len()).unwrap_or(i32::MAX));
-    writer.raw(query.as_bytes());
+    writer.bytes(Some(query.as_bytes()));
     writer.u16(consistency_code(consistency));
-    writer.u8(PAGE_SIZE | if from.is_some() { PAGING_STATE } else { 0 });
+    let flags = parameter_flag::PAGE_SIZE | if from.is_some() { parameter_flag::PAGING_STATE } else { 0 };
+    // Before version 5 the flags are one byte.
+    writer.u8(flags as u8);
     writer.i32(rows);
     if let Some(state) = from {
         writer.bytes(Some(state));
@@ -311,14 +303,14 @@ fn page_of(mut body: BodyReader) -> Result<ResultPage, BodyError> {
     }
     let flags = body.i32()?;
     let columns = body.i32()?;
-    if flags & MORE_PAGES != 0 {
+    if flags & metadata_flag::MORE_PAGES != 0 {
         page.next = body.bytes()?;
     }
-    if flags & GLOBAL_TABLE != 0 {
+    if flags & metadata_flag::GLOBAL_TABLE != 0 {
         skip_strings(&mut body, 2)?;
     }
     for _ in 0..columns {
-        if flags & GLOBAL_TABLE == 0 {
+        if flags & metadata_flag::GLOBAL_TABLE == 0 {
             skip_strings(&mut body, 2)?;
         }
         let name = body.string()?;
@@ -393,7 +385,7 @@ mod tests {
         let address = NativeAddress { address: listener.local_addr().unwrap().to_string(), login: None };
         let void = [0, 0, 0, 1];
         let server = tokio::spawn(serve(listener, move |code, rows| match code {
-            request::STARTUP => frame(reply::READY, 0, &[]),
+            request_opcode::STARTUP => frame(reply::READY, 0, &[]),
             _ if rows <= fits => frame(reply::RESULT, void.len(), &void),
             _ => refusal.clone(),
         }));

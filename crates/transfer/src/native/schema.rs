@@ -5,34 +5,9 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::client::{NativeExchange, PageColumn};
-use crate::import::{FoundSchema, SchemaRow};
+use crate::import::{FoundSchema, NEW_TABLES, OLD_TABLES, SchemaRow, SchemaTable};
 use base::compat::features::ConsistencyLevel;
 use base::marshal::{CollectionForm, Types, list_from_bytes, map_from_bytes};
-
-/// The tables with the schema of 3.0 and later, and of earlier releases, with the number of their key columns after the
-/// keyspace.
-const NEW: [(&str, usize); 11] = [
-    ("keyspaces", 0),
-    ("tables", 1),
-    ("columns", 2),
-    ("types", 1),
-    ("indexes", 2),
-    ("dropped_columns", 2),
-    ("triggers", 2),
-    ("functions", 2),
-    ("aggregates", 2),
-    ("views", 1),
-    ("column_masks", 2),
-];
-const OLD: [(&str, usize); 7] = [
-    ("schema_keyspaces", 0),
-    ("schema_columnfamilies", 1),
-    ("schema_columns", 2),
-    ("schema_usertypes", 1),
-    ("schema_triggers", 2),
-    ("schema_functions", 2),
-    ("schema_aggregates", 2),
-];
 
 /// Rows of a page.
 const ROWS: i32 = 1000;
@@ -40,20 +15,18 @@ const ROWS: i32 = 1000;
 /// Reads the schema.
 pub(super) async fn read(client: &mut NativeExchange, types: &Types) -> Result<FoundSchema, String> {
     let mut rows = BTreeMap::new();
-    for (name, clustering) in NEW {
-        let found = read_table(client, &format!("system_schema.{name}"), clustering).await?;
-        rows.extend(found.map(|found| (name.to_owned(), found)));
-    }
-    if rows.is_empty() {
-        for (name, clustering) in OLD {
-            let found = read_table(client, &format!("system.{name}"), clustering).await?;
-            rows.extend(found.map(|found| (name.to_owned(), found)));
+    for tables in [NEW_TABLES, OLD_TABLES] {
+        for SchemaTable { name, clustering, .. } in
+            tables.of_all_releases.iter().chain(tables.of_some_releases)
+        {
+            let found = read_table(client, &format!("{}.{name}", tables.keyspace), *clustering).await?;
+            rows.extend(found.map(|found| ((*name).to_owned(), found)));
+        }
+        if !rows.is_empty() {
+            return FoundSchema::of_rows(&rows, types).map_err(|error| error.to_string());
         }
     }
-    if rows.is_empty() {
-        return Err("it has none of the tables with the schema of Cassandra 2.0 and later".to_owned());
-    }
-    FoundSchema::of_rows(&rows, types).map_err(|error| error.to_string())
+    Err("it has none of the tables with the schema of Cassandra 2.0 and later".to_owned())
 }
 
 /// Reads a table; `None` if the server does not have it: each release has only some of them.

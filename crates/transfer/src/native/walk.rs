@@ -15,13 +15,12 @@ use base::compat::features::ConsistencyLevel;
 use base::compat::features::releases::NEWEST;
 use base::marshal::{CollectionForm, CqlType, list_from_bytes, map_from_bytes, tuple_from_bytes};
 use base::model::{Cell, CellKind, Change};
-use base::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef, row_key};
+use base::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef, quoted_name, row_key};
 use base::util::Clock;
 use store::RowPiece;
 
-/// Rows of a page: at first, at least, and at most.
+/// Rows of a page: at first, and at most.
 const FIRST_ROWS: i32 = 64;
-const ROWS_MIN: i32 = 1;
 const ROWS_MAX: i32 = 10_000;
 
 /// A walk over a table, in the server's order.
@@ -46,23 +45,24 @@ fn has_times(column: &TableColumn) -> bool {
     !of.is_counter() && !of.is_frozen_collection() && !of.is_multi_cell()
 }
 
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
+/// Returns the bytes of a value of a type with a fixed number of bytes.
+fn fixed<const N: usize>(value: Option<Bytes>) -> Option<[u8; N]> {
+    value?[..].try_into().ok()
 }
 
 /// Returns the query for all rows of a table: the columns of the key, and each other column with its times.
 fn query_of(cf: &CfDef, def: &TableDef) -> String {
     let keys = def.partition_key.iter().chain(&def.clustering);
-    let mut selected: Vec<String> = keys.map(|column| quoted(&column.name)).collect();
+    let mut selected: Vec<String> = keys.map(|column| quoted_name(&column.name)).collect();
     for column in def.others.values() {
-        let name = quoted(&column.name);
+        let name = quoted_name(&column.name);
         if has_times(column) {
             selected.push(format!("{name}, WRITETIME({name}), TTL({name})"));
         } else {
             selected.push(name);
         }
     }
-    format!("SELECT {} FROM {}.{}", selected.join(", "), quoted(&cf.keyspace), quoted(&cf.name))
+    format!("SELECT {} FROM {}.{}", selected.join(", "), quoted_name(&cf.keyspace), quoted_name(&cf.name))
 }
 
 impl NativeWalk {
@@ -105,14 +105,8 @@ impl NativeWalk {
         for column in def.others.values() {
             let value = fields.next().flatten();
             let times = has_times(column).then(|| CellTimes {
-                timestamp: fields
-                    .next()
-                    .flatten()
-                    .and_then(|bytes| Some(i64::from_be_bytes(bytes[..].try_into().ok()?))),
-                ttl_s: fields
-                    .next()
-                    .flatten()
-                    .and_then(|bytes| Some(i32::from_be_bytes(bytes[..].try_into().ok()?))),
+                timestamp: fixed(fields.next().flatten()).map(i64::from_be_bytes),
+                ttl_s: fixed(fields.next().flatten()).map(i32::from_be_bytes),
             });
             let Some(value) = value else { continue };
             match column.kind {
@@ -152,7 +146,7 @@ impl RowSource for NativeWalk {
         let table = format!("{} {}.{}", self.name, self.cf.keyspace, self.cf.name);
         let page = page.map_err(|failure| TransferError::named(&table, String::from(failure)))?;
         if page.bytes > 2 * BATCH_BYTES {
-            self.rows = (self.rows / 2).max(ROWS_MIN);
+            self.rows = (self.rows / 2).max(1);
         } else if page.bytes < BATCH_BYTES / 2 {
             self.rows = (self.rows * 2).min(ROWS_MAX);
         }

@@ -9,6 +9,28 @@ use base::util::metrics::RequestSlot;
 pub const UNREADABLE: RequestSlot =
     RequestSlot { number: 15, protocol: "native", method: "unknown", generation: "" };
 
+/// The opcodes of [`RequestCode`].
+pub mod request_opcode {
+    /// [`RequestCode::Startup`](super::RequestCode::Startup).
+    pub const STARTUP: u8 = 0x01;
+    /// [`RequestCode::Credentials`](super::RequestCode::Credentials).
+    pub const CREDENTIALS: u8 = 0x04;
+    /// [`RequestCode::Options`](super::RequestCode::Options).
+    pub const OPTIONS: u8 = 0x05;
+    /// [`RequestCode::Query`](super::RequestCode::Query).
+    pub const QUERY: u8 = 0x07;
+    /// [`RequestCode::Prepare`](super::RequestCode::Prepare).
+    pub const PREPARE: u8 = 0x09;
+    /// [`RequestCode::Execute`](super::RequestCode::Execute).
+    pub const EXECUTE: u8 = 0x0a;
+    /// [`RequestCode::Register`](super::RequestCode::Register).
+    pub const REGISTER: u8 = 0x0b;
+    /// [`RequestCode::Batch`](super::RequestCode::Batch).
+    pub const BATCH: u8 = 0x0d;
+    /// [`RequestCode::AuthResponse`](super::RequestCode::AuthResponse).
+    pub const AUTH_RESPONSE: u8 = 0x0f;
+}
+
 /// The kinds of frames that a client sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
@@ -56,15 +78,15 @@ impl RequestCode {
     /// Returns the request with an opcode; `None` for an unknown opcode, or one of a server.
     pub fn of_number(number: u8) -> Option<RequestCode> {
         Some(match number {
-            0x01 => RequestCode::Startup,
-            0x04 => RequestCode::Credentials,
-            0x05 => RequestCode::Options,
-            0x07 => RequestCode::Query,
-            0x09 => RequestCode::Prepare,
-            0x0a => RequestCode::Execute,
-            0x0b => RequestCode::Register,
-            0x0d => RequestCode::Batch,
-            0x0f => RequestCode::AuthResponse,
+            request_opcode::STARTUP => RequestCode::Startup,
+            request_opcode::CREDENTIALS => RequestCode::Credentials,
+            request_opcode::OPTIONS => RequestCode::Options,
+            request_opcode::QUERY => RequestCode::Query,
+            request_opcode::PREPARE => RequestCode::Prepare,
+            request_opcode::EXECUTE => RequestCode::Execute,
+            request_opcode::REGISTER => RequestCode::Register,
+            request_opcode::BATCH => RequestCode::Batch,
+            request_opcode::AUTH_RESPONSE => RequestCode::AuthResponse,
             _ => return None,
         })
     }

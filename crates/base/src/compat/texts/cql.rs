@@ -58,6 +58,12 @@ texts! {
         V2_0: "unable to make version 1 UUID from '{constant}'"
     }
 
+    /// A text for a timestamp that is not a date (`DateType` to 1.2, later `TimestampSerializer`).
+    unreadable_date(constant: &str) {
+        "unable to coerce '{constant}' to a  formatted date (long)";
+        V2_2: "Unable to coerce '{constant}' to a formatted date (long)"
+    }
+
     /// A timestamp of more milliseconds than a long has (`DateType` to 1.2, later `TimestampSerializer`).
     too_long_date(constant: &str) {
         "unable to coerce '{constant}' to a  formatted date (long)";

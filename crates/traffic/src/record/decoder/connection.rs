@@ -11,7 +11,7 @@ use super::secrets::{CallSecrets, Hidden};
 use super::thrift::ThriftStreams;
 use crate::{EventKind, Loss, LossReason, Protocol, Side};
 use wire::limits::MESSAGE_BYTES_MAX;
-use wire::native::ProtocolVersion;
+use wire::native::{ProtocolVersion, request_opcode};
 use wire::thrift::frame::{Detection, Transport, detect};
 
 /// The state that all connections share.
@@ -117,7 +117,7 @@ pub(in crate::record) fn protocol_of(first: &[u8]) -> Option<Result<Protocol, Un
     // header; as an opcode it is neither STARTUP nor OPTIONS, with which native clients begin.
     if let Some(version) = first.first().copied().and_then(ProtocolVersion::of_number) {
         let opcode = *first.get(version.header_bytes() - 5)?;
-        if matches!(opcode, 0x01 | 0x05) {
+        if matches!(opcode, request_opcode::STARTUP | request_opcode::OPTIONS) {
             return Some(Ok(Protocol::Native));
         }
     }

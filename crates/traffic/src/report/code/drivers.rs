@@ -2,6 +2,7 @@
 
 use super::language::{escape, filled, utf16_literal};
 use super::{Snippet, cql};
+use base::schema::quoted_name;
 
 /// Returns a statement as code for cqlsh and for the drivers of Python, Java, Node and Go.
 pub fn driver_snippets(keyspace: Option<&str>, statement: &str) -> Vec<Snippet> {
@@ -47,7 +48,7 @@ fn name(keyspace: &str) -> String {
     if keyspace.char_indices().all(|(at, letter)| is_plain(at, letter)) {
         return keyspace.to_owned();
     }
-    format!("\"{}\"", keyspace.replace('"', "\"\""))
+    quoted_name(keyspace)
 }
 
 fn cqlsh(keyspace: Option<&str>, text: &str) -> String {

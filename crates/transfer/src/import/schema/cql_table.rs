@@ -17,7 +17,7 @@ use super::table_settings::{Settings, properties};
 use super::table_statement::{TableStatement, type_of};
 use crate::import::FamilyName;
 use base::marshal::{CqlType, Native, Types};
-use base::schema::{CfDef, DroppedColumn, KeyspaceDef};
+use base::schema::{CfDef, DroppedColumn, KeyspaceDef, quoted_text};
 use cql::define::column_family;
 use cql::values::TypeScope;
 use cql_syntax::{CreateTable, PropertyValue, Statement, parse};
@@ -142,7 +142,7 @@ struct TriedSettings {
 /// Returns the value of a property as CQL writes it.
 fn shown(value: &PropertyValue) -> String {
     match value {
-        PropertyValue::Text(text) => format!("'{}'", text.replace('\'', "''")),
+        PropertyValue::Text(text) => quoted_text(text),
         PropertyValue::Map(map) => {
             let pairs: Vec<String> = map.iter().map(|(name, value)| format!("'{name}': '{value}'")).collect();
             format!("{{{}}}", pairs.join(", "))

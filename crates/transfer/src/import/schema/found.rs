@@ -10,7 +10,6 @@ use crate::import::{FamilyName, ImportError, Inventory, SstableFile};
 use base::marshal::Types;
 use base::schema::{CfDef, KeyspaceDef, is_system_keyspace};
 use sstable::SstableError;
-use store::RowPiece;
 
 fn system_tables<'t>(
     found: &'t BTreeMap<FamilyName, Vec<SstableFile>>,
@@ -81,19 +80,6 @@ impl FoundSchema {
             None
         };
         Ok(schema)
-    }
-
-    /// Reads the schema from cells that a server has returned, by column family.
-    ///
-    /// # Errors
-    ///
-    /// If they are damaged.
-    pub(crate) fn of_cells(
-        found: &BTreeMap<FamilyName, Vec<RowPiece>>,
-        types: &Types,
-    ) -> Result<FoundSchema, SstableError> {
-        let tables = |keyspace| SystemTables::Cells { keyspace, found };
-        FoundSchema::of_tables(&tables("system_schema"), &tables("system"), types)
     }
 
     /// Returns the definition of each table of CQL in a keyspace, with the statements that create it, or the reason why it

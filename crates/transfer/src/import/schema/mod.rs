@@ -4,7 +4,7 @@
 //! ```text
 //!   found             finds the schema
 //!   found_schema      the schema that was found
-//!   system_rows       rows of a server's own tables
+//!   system_rows       rows of a server's own tables  schema_tables    their names and keys
 //!   versioned_table   `system.Schema`            avro             its values
 //!   old_tables        `system.schema_keyspaces`, `schema_columnfamilies`, `schema_columns`, `schema_usertypes`
 //!   new_tables        `system_schema.keyspaces`, `tables`, `columns`, `types`, `indexes`, `dropped_columns`
@@ -24,6 +24,7 @@ mod found_schema;
 mod left_out;
 mod new_tables;
 mod old_tables;
+mod schema_tables;
 mod system_rows;
 mod table_settings;
 mod table_statement;
@@ -34,6 +35,7 @@ pub use define::Defined;
 pub(crate) use found::ServerTable;
 pub(super) use found::family_ids;
 pub use found_schema::{FoundSchema, SchemaSource};
-pub(crate) use system_rows::SchemaRow;
+pub(crate) use schema_tables::{NEW_TABLES, OLD_TABLES, SchemaTable, SchemaTables};
 pub(super) use system_rows::read as read_system_rows;
+pub(crate) use system_rows::{SchemaRow, rows_of_cells};
 pub(super) use vectors::{VectorClasses, vector_classes};

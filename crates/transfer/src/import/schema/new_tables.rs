@@ -21,7 +21,7 @@ use super::vectors::{self, without_vectors};
 use super::{FoundSchema, left_out};
 use crate::import::FamilyName;
 use base::marshal::{PACKAGE, Types, unreversed};
-use base::schema::{CompactNames, IndexKind, KeyspaceDef, name_text};
+use base::schema::{CompactNames, IndexKind, KeyspaceDef, name_text, quoted_name};
 use cql::values::TypeScope;
 use db::{CfRequest, ColumnRequest, KsRequest};
 use sstable::SstableError;
@@ -124,7 +124,7 @@ impl FoundIndex<'_> {
 
     /// Returns whether it indexes a column.
     fn is_on(&self, column: &str) -> bool {
-        self.target == column || self.target == format!("\"{}\"", column.replace('"', "\"\""))
+        self.target == column || self.target == quoted_name(column)
     }
 }
 

@@ -146,8 +146,6 @@ struct Merged {
 pub(super) enum SystemTables<'t> {
     /// The SSTables of its column families.
     Files { keyspace: &'t str, found: &'t BTreeMap<FamilyName, Vec<SstableFile>> },
-    /// The live cells that a server has returned, by column family.
-    Cells { keyspace: &'t str, found: &'t BTreeMap<FamilyName, Vec<RowPiece>> },
     /// The rows that a server has returned, by table.
     Rows(&'t BTreeMap<String, Vec<SchemaRow>>),
 }
@@ -159,7 +157,6 @@ impl SystemTables<'_> {
             SystemTables::Files { keyspace, found } => {
                 found.get(&family(keyspace, name)).is_some_and(|files| !files.is_empty())
             }
-            SystemTables::Cells { keyspace, found } => found.contains_key(&family(keyspace, name)),
             SystemTables::Rows(rows) => rows.get(name).is_some_and(|rows| !rows.is_empty()),
         }
     }
@@ -169,15 +166,6 @@ impl SystemTables<'_> {
             SystemTables::Files { keyspace, found } => {
                 let files = found.get(&family(keyspace, name));
                 read(files.map_or(&[], Vec::as_slice), clustering, is_compact)
-            }
-            SystemTables::Cells { keyspace, found } => {
-                let mut merged = Merged::default();
-                for RowPiece { key, changes } in found.get(&family(keyspace, name)).into_iter().flatten() {
-                    for change in changes {
-                        merged.add(key, change.clone(), is_compact);
-                    }
-                }
-                Ok(merged.rows(clustering))
             }
             SystemTables::Rows(rows) => Ok(rows.get(name).cloned().unwrap_or_default()),
         }
@@ -239,6 +227,17 @@ pub(crate) fn read(
         }
     }
     Ok(merged.rows(clustering))
+}
+
+/// Returns the rows of a table, whose live cells a server has returned. `clustering` and `is_compact` are as for [`read`].
+pub(crate) fn rows_of_cells(pieces: &[RowPiece], clustering: usize, is_compact: bool) -> Vec<SchemaRow> {
+    let mut merged = Merged::default();
+    for RowPiece { key, changes } in pieces {
+        for change in changes {
+            merged.add(key, change.clone(), is_compact);
+        }
+    }
+    merged.rows(clustering)
 }
 
 /// Groups rows by the column family that their first key column names.
