@@ -158,7 +158,7 @@ async fn copy_between(args: &CopyArgs, types: &Types, config: &Config, to_config
             keyspace: args.keyspace.clone(),
             column_family: args.column_family.clone(),
             skips_tables: args.skip_cql_tables,
-            skips_missing: false,
+            ..Selection::default()
         },
         progress_file: args.progress_file.clone(),
         rows_at_a_time: args.rows_at_a_time.into(),

@@ -20,7 +20,7 @@ use transfer::copy::Selection;
 use transfer::endpoint;
 use transfer::endpoint::{Location, NativeAddress, OpenOptions};
 use transfer::export::{ExportFormat, ExportOptions, ExportSource, Exported, LeftOutTable};
-use transfer::import::{AsOf, FamilyName, FileRows, ImportOptions};
+use transfer::import::{AsOf, FileRows, ImportOptions};
 use transfer::native::NativeSource;
 
 /// The reason why writes are missing.
@@ -83,8 +83,7 @@ impl ExportArgs {
             selection: Selection {
                 keyspace: self.keyspace.clone(),
                 column_family: self.table.clone(),
-                skips_tables: false,
-                skips_missing: false,
+                ..Selection::default()
             },
             columns: self.columns.clone(),
             limit: self.limit,
@@ -138,17 +137,14 @@ async fn of_place(args: &ExportArgs, types: &Types, place: Location) -> Result<(
 }
 
 /// Exports a server of the native protocol.
-async fn of_server(args: &ExportArgs, types: &Types, address: &NativeAddress) -> Result<(), String> {
+async fn of_server(args: &ExportArgs, types: &Types, address: &NativeAddress) -> Result<()> {
     args.files.check_no_files(&"a server")?;
     let clock = Arc::new(Clock::system());
     let options = args.options(types, &clock)?;
     let server = NativeSource::open(address, types, &clock).await?;
     server.left_out.iter().for_each(|what| report_line!("not exported: {what}"));
-    let is_selected = |table: &FamilyName| {
-        args.keyspace.as_ref().is_none_or(|name| *name == table.keyspace)
-            && args.table.as_ref().is_none_or(|name| *name == table.name)
-    };
-    let supers = server.unreadable().into_iter().filter(is_selected).map(|table| LeftOutTable {
+    let unreadable = server.unreadable().into_iter().filter(|table| options.selection.has(table));
+    let supers = unreadable.map(|table| LeftOutTable {
         table: table.to_string(),
         why: "CQL shows no super columns: use thrift:HOST:PORT, or the data directory".to_owned(),
         is_selected_so: false,

@@ -42,8 +42,7 @@ pub(super) fn import_json(args: &ImportArgs, directory: &Path, types: &Types) ->
         let selection = Selection {
             keyspace: args.keyspace.clone(),
             column_family: args.column_family.clone(),
-            skips_tables: false,
-            skips_missing: false,
+            ..Selection::default()
         };
         let read = read_back(directory, to.clone(), &selection, clock, stop_at_signals()?).await;
         let closed = to.close().await.map_err(|error| error.to_string());

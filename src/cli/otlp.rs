@@ -4,8 +4,9 @@
 //! exported on a thread of the SDK, in batches. If the collector does not answer, spans are dropped and requests do not
 //! wait.
 
-use crate::cli::Result;
 use clap::Args;
+
+use crate::cli::Result;
 
 /// The options of the export of spans.
 #[derive(Debug, Args)]

@@ -1,19 +1,18 @@
 """Writers and readers of an application that is moved. Each checks every answer against the model."""
 
 import random
-import struct
 import threading
 import time
 
 import structs
 from faulty_socket import NotSent, Refused, Unanswered
 from model import Counter, Row
+from servers import HOST
 from statements import TALLY, WIDE, NativeSql, Sql, ThriftSql, cells_of_wide, tables, tally_of, write_of
 from thrift_client import ThriftConnection, columns_of, cql_rows
 from wire import raw
 
 KEYSPACE = "Moving"
-HOST = "127.0.0.1"
 RETRY_S = 0.05
 GIVE_UP_S = 300
 NAMES = [b"n%d" % number for number in range(8)]

@@ -39,9 +39,6 @@ class Process:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
 
-    def is_alive(self):
-        return self.process and self.process.poll() is None
-
 
 def old_server(version, folder, ports):
     """A Cassandra whose acknowledged writes survive a kill: its log is synced before the answer."""

@@ -88,7 +88,8 @@ def write_of(row, random, timestamp, value):
         return Sql(f'DELETE FROM "{WIDE}" {clause}WHERE k = ? AND c = ?').add("", *values, *of_row), [((here,), None, None)]
     if chosen < 0.2:
         clause, values = using(at, None)
-        return Sql(f'DELETE v FROM "{WIDE}" {clause}WHERE k = ? AND c = ?').add("", *values, *of_row), [((here, b"v"), None, None)]
+        sql = Sql(f'DELETE v FROM "{WIDE}" {clause}WHERE k = ? AND c = ?').add("", *values, *of_row)
+        return sql, [((here, b"v"), None, None)]
     if chosen < 0.35:
         clause, values = using(at, None)
         elements = [value.decode(), f"{value.decode()}.b"]

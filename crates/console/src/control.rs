@@ -9,10 +9,9 @@ use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use axum::routing::any;
 
-use super::failure::AdminError;
 use super::state::AdminState;
 use super::visitor::Visitor;
-use crate::failure::{Result, forbidden};
+use crate::failure::{AdminError, Result, forbidden};
 use double::limits::CONTROL_REQUEST_S;
 
 /// The path before the paths of the control API.

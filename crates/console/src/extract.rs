@@ -8,8 +8,7 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use super::failure::AdminError;
-use crate::failure::Result;
+use crate::failure::{AdminError, Result};
 use crate::limits::ADMIN_FORM_BYTES_MAX;
 
 /// The fields of a query.

@@ -11,14 +11,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::csrf::{CSRF_HEADER, CsrfField};
-use super::failure::{AdminError, in_page, wants_page};
 use super::page::PageFrame;
 use super::pages::{charts, login};
 use super::seen_schema::SeenSchema;
 use super::session::SessionId;
 use super::state::AdminState;
 use super::visitor::Visitor;
-use crate::failure::Result;
+use crate::failure::{AdminError, Result, in_page, wants_page};
 use crate::limits::ADMIN_FORM_BYTES_MAX;
 use crate::state::Admin;
 use db::User;

@@ -5,8 +5,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 
-use super::failure::AdminError;
-use crate::failure::Result;
+use crate::failure::{AdminError, Result};
 use base::util::hex;
 
 const CSS: &str = "text/css; charset=utf-8";

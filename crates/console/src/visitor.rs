@@ -5,10 +5,9 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-use super::failure::AdminError;
 use super::seen_schema::SeenSchema;
 use super::session::SessionId;
-use crate::failure::Result;
+use crate::failure::{AdminError, Result};
 use db::User;
 use web::HttpConnection;
 

@@ -1,9 +1,10 @@
 //! Finds out which protocol a port speaks, by the answers to the first message of each.
 
-use crate::cli::Result;
 use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
+
+use crate::cli::Result;
 
 /// Time limit of connecting and of each answer.
 const TIMEOUT: Duration = Duration::from_secs(3);

@@ -19,15 +19,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::plan::MovePlan;
+use crate::cli::Result;
 use base::marshal::timestamp_text;
 use base::util::output::print_line;
 use traffic::handover::{Answering, Handover, SwitchOptions};
 use traffic::queue::{QueueStatus, QueueTable};
 use traffic::record::now_us;
-use traffic::report::shown_table;
 
-/// The age in seconds of a status whose proxy does not run any more.
-const OLD_S: i64 = 10;
+/// The age of a status whose proxy does not run any more.
+const OLD: Duration = Duration::from_secs(10);
 /// The interval at which the proxy looks for orders, and writes its status.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const STATUS_EVERY: Duration = Duration::from_millis(500);
@@ -100,7 +100,7 @@ impl MoveStatus {
         Duration::from_micros(u64::try_from(now_us().saturating_sub(self.at_us)).unwrap_or_default())
     }
 
-    /// Returns the queue to the server that answers: it has had its writes before a switch.
+    /// Returns the queue to the server that answers: its writes are from before the last switch.
     pub(super) fn other_queue(&self) -> &QueueStatus {
         match self.answering {
             Answering::Old => &self.to_old,
@@ -124,7 +124,7 @@ fn read<T: DeserializeOwned>(directory: &Path, name: &str) -> Option<T> {
     serde_json::from_slice(&fs::read(directory.join(name)).ok()?).ok()
 }
 
-fn write(directory: &Path, name: &str, value: &impl Serialize) -> Result<(), String> {
+fn write(directory: &Path, name: &str, value: &impl Serialize) -> Result<()> {
     let path = directory.join(name);
     let new = path.with_extension("new");
     let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
@@ -133,7 +133,7 @@ fn write(directory: &Path, name: &str, value: &impl Serialize) -> Result<(), Str
 }
 
 /// Records that a step has succeeded.
-pub(super) fn note(directory: &Path, step: &str) -> Result<(), String> {
+pub(super) fn note(directory: &Path, step: &str) -> Result<()> {
     let mut steps: Steps = read(directory, "steps.json").unwrap_or_default();
     steps.insert(step.to_owned(), now_us());
     write(directory, "steps.json", &steps)
@@ -153,10 +153,9 @@ pub(super) fn is_finished(directory: &Path) -> bool {
 /// # Errors
 ///
 /// If it does not run.
-pub(super) fn running(directory: &Path) -> Result<MoveStatus, String> {
+pub(super) fn running(directory: &Path) -> Result<MoveStatus> {
     let status = read::<MoveStatus>(directory, "status.json");
-    let is_new = |status: &MoveStatus| now_us().saturating_sub(status.at_us) < OLD_S * 1_000_000;
-    status.filter(is_new).ok_or_else(|| {
+    status.filter(|status| status.age() < OLD).ok_or_else(|| {
         format!(
             "the proxy does not run: start it with `thriftstore move start {} --listen HOST:PORT`",
             directory.display()
@@ -170,7 +169,7 @@ pub(super) fn running(directory: &Path) -> Result<MoveStatus, String> {
 /// # Errors
 ///
 /// If another step runs, or the directory has no plan.
-pub(super) fn lock_steps(directory: &Path) -> Result<File, String> {
+pub(super) fn lock_steps(directory: &Path) -> Result<File> {
     MovePlan::read(directory)?;
     let path = directory.join("step.lock");
     let file = File::create(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
@@ -184,12 +183,7 @@ pub(super) fn lock_steps(directory: &Path) -> Result<File, String> {
 }
 
 /// Gives an order to the proxy, and waits until it is carried out.
-pub(super) fn order(
-    directory: &Path,
-    order: ProxyOrder,
-    force: bool,
-    patience: Duration,
-) -> Result<(), String> {
+pub(super) fn order(directory: &Path, order: ProxyOrder, force: bool, patience: Duration) -> Result<()> {
     running(directory)?;
     let number = now_us();
     write(directory, "order.json", &OrderFile { number, order, force, patience_s: patience.as_secs() })?;
@@ -252,7 +246,7 @@ async fn take_orders(directory: &Path, handover: &Handover) {
     }
 }
 
-async fn carry_out(handover: &Handover, order: &OrderFile) -> Result<(), String> {
+async fn carry_out(handover: &Handover, order: &OrderFile) -> Result<()> {
     let options = SwitchOptions { patience: Duration::from_secs(order.patience_s), force: order.force };
     match &order.order {
         ProxyOrder::Cutover => handover.switch(Answering::New, options).await,
@@ -267,7 +261,7 @@ async fn carry_out(handover: &Handover, order: &OrderFile) -> Result<(), String>
 }
 
 /// `move cutover` and `move back`.
-pub(super) fn switch(args: &SwitchArgs, to: &ProxyOrder) -> Result<(), String> {
+pub(super) fn switch(args: &SwitchArgs, to: &ProxyOrder) -> Result<()> {
     let directory = &args.directory;
     let _lock = lock_steps(directory)?;
     if *to == ProxyOrder::Cutover && !has_done(directory, "verified") && !args.force {
@@ -294,7 +288,7 @@ pub(super) fn switch(args: &SwitchArgs, to: &ProxyOrder) -> Result<(), String> {
 }
 
 /// `move status`.
-pub(super) fn status(directory: &Path) -> Result<(), String> {
+pub(super) fn status(directory: &Path) -> Result<()> {
     let steps: Steps = read(directory, "steps.json").unwrap_or_default();
     for (step, at_us) in &steps {
         print_line!("{step}: {}", timestamp_text(at_us.div_euclid(1000)));
@@ -319,7 +313,7 @@ pub(super) fn status(directory: &Path) -> Result<(), String> {
             let error = if table.error.is_empty() { String::new() } else { format!(": {}", table.error) };
             print_line!(
                 "  compare again: {} ({} writes): {}{error}",
-                shown_table(&table.table).escape_debug(),
+                table.shown(),
                 table.writes,
                 table.reason.text()
             );
@@ -329,7 +323,7 @@ pub(super) fn status(directory: &Path) -> Result<(), String> {
 }
 
 /// `move finish`.
-pub(super) fn finish(directory: &Path) -> Result<(), String> {
+pub(super) fn finish(directory: &Path) -> Result<()> {
     let status = running(directory)?;
     if status.answering != Answering::New {
         return Err("the old server answers: `thriftstore move cutover` comes first".to_owned());

@@ -21,6 +21,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::cli::Result;
 use base::marshal::Types;
 
 #[derive(Debug, Args)]
@@ -56,7 +57,7 @@ struct DirectoryArg {
     directory: PathBuf,
 }
 
-pub(super) fn run(args: &MoveArgs, types: &Types) -> Result<(), String> {
+pub(super) fn run(args: &MoveArgs, types: &Types) -> Result<()> {
     match &args.step {
         MoveStep::Plan(args) => plan::plan(args, types),
         MoveStep::Start(args) => start::start(args, types),

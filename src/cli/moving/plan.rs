@@ -8,6 +8,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::super::data;
+use crate::cli::Result;
 use base::marshal::Types;
 use base::util::Clock;
 use base::util::output::print_line;
@@ -58,7 +59,7 @@ pub(super) struct Servers {
 
 impl MovePlan {
     /// Reads the plan of a directory.
-    pub(super) fn read(directory: &Path) -> Result<MovePlan, String> {
+    pub(super) fn read(directory: &Path) -> Result<MovePlan> {
         let path = directory.join("plan.json");
         let json = fs::read(&path).map_err(|error| {
             format!("cannot read {}: {error}; `thriftstore move plan` writes it", path.display())
@@ -75,7 +76,7 @@ impl MovePlan {
         Ok(plan)
     }
 
-    fn write(&self, directory: &Path) -> Result<(), String> {
+    fn write(&self, directory: &Path) -> Result<()> {
         let path = directory.join("plan.json");
         let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
         fs::create_dir_all(directory).map_err(failed)?;
@@ -84,12 +85,12 @@ impl MovePlan {
     }
 
     /// Returns the addresses of both servers.
-    pub(super) fn addresses(&self) -> Result<[ThriftAddress; 2], String> {
+    pub(super) fn addresses(&self) -> Result<[ThriftAddress; 2]> {
         Ok([thrift(&self.from.parse()?)?.clone(), thrift(&self.to.parse()?)?.clone()])
     }
 
     /// Reads the schema of both servers.
-    pub(super) async fn open(&self, types: &Types) -> Result<Servers, String> {
+    pub(super) async fn open(&self, types: &Types) -> Result<Servers> {
         let clock = Arc::new(Clock::system());
         let config = Config::default();
         let open = async |place: &str| {
@@ -109,31 +110,29 @@ impl MovePlan {
     }
 }
 
-fn thrift(place: &Location) -> Result<&ThriftAddress, String> {
+fn thrift(place: &Location) -> Result<&ThriftAddress> {
     match place {
         Location::Thrift(address) => Ok(address),
         other => Err(format!("{other} is not a Thrift server: use thrift:HOST:PORT")),
     }
 }
 
-pub(super) fn plan(args: &PlanArgs, types: &Types) -> Result<(), String> {
+pub(super) fn plan(args: &PlanArgs, types: &Types) -> Result<()> {
     let to = thrift(&args.to)?;
-    if thrift(&args.from)?.address == to.address {
+    let from = thrift(&args.from)?;
+    if from.address == to.address {
         return Err(format!("{} is both the old and the new server", to.address));
     }
-    if [&args.from, &args.to]
-        .into_iter()
-        .any(|side| thrift(side).is_ok_and(|of| of.is_keyed && of.login.is_some()))
-    {
-        return Err("a login at a server of 0.6 is for one keyspace, which a move cannot give: let the server accept all \
+    if [from, to].into_iter().any(|side| side.is_keyed && side.login.is_some()) {
+        return Err("a login at a server of 0.6 is for one keyspace, but a move has several: let the server accept all \
                     clients (AllowAllAuthenticator) during the move"
             .to_owned());
     }
     let plan = MovePlan {
         format: FORMAT,
-        from: given(&args.from)?,
+        from: given(from),
         from_cql: args.from_cql.clone(),
-        to: given(&args.to)?,
+        to: given(to),
         to_cql: args.to_cql.clone(),
     };
     if args.directory.join("plan.json").exists() {
@@ -149,9 +148,8 @@ pub(super) fn plan(args: &PlanArgs, types: &Types) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a location with its options, as the next command reads it.
-fn given(place: &Location) -> Result<String, String> {
-    let address = thrift(place)?;
+/// Returns a server with its options, as the next command reads it.
+fn given(address: &ThriftAddress) -> String {
     let mut text = format!("thrift:{}", address.address);
     let transport = match address.transport {
         wire::thrift::frame::Transport::Framed => "framed",
@@ -165,11 +163,11 @@ fn given(place: &Location) -> Result<String, String> {
         let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
         text += &format!("&user={user}&password-file={}", file.display());
     }
-    Ok(text)
+    text
 }
 
 /// Prints the column families, and what will not move.
-fn print_plan(servers: &Servers) -> Result<(), String> {
+fn print_plan(servers: &Servers) -> Result<()> {
     let Servers { from, to, .. } = servers;
     let compared = compare_schemas(from, to, &Selection::default()).map_err(|error| error.to_string())?;
     let order = |side: &Endpoint| {
@@ -199,8 +197,8 @@ fn print_plan(servers: &Servers) -> Result<(), String> {
         );
     }
     print_line!(
-        "\nNot moved: users, roles and permissions; tables of CQL with user types; materialized views, functions \
-         and triggers; conditional writes are repaired by `move verify`"
+        "\nNot moved: users, roles and permissions; CQL tables with user types; materialized views, functions and \
+         triggers. Conditional writes are not sent to the other server: `move verify` repairs their rows"
     );
     Ok(())
 }

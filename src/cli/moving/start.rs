@@ -11,6 +11,7 @@ use super::super::queue::{self, QueueLimitArgs};
 use super::super::tls::TlsArgs;
 use super::control;
 use super::plan::MovePlan;
+use crate::cli::Result;
 use base::marshal::Types;
 use base::util::limits::RECORDER_CONNECTIONS_MAX;
 use base::util::output::print_line;
@@ -45,13 +46,13 @@ pub(super) struct StartArgs {
     tls: TlsArgs,
 }
 
-pub(super) fn start(args: &StartArgs, types: &Types) -> Result<(), String> {
+pub(super) fn start(args: &StartArgs, types: &Types) -> Result<()> {
     process::start_log();
     process::raise_descriptor_limit();
     process::runtime()?.block_on(serve(args, types))
 }
 
-async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
+async fn serve(args: &StartArgs, types: &Types) -> Result<()> {
     let plan = MovePlan::read(&args.directory)?;
     if control::is_finished(&args.directory) {
         return Err("the move is finished: clients connect to the new server itself".to_owned());
@@ -77,7 +78,7 @@ async fn serve(args: &StartArgs, types: &Types) -> Result<(), String> {
         .with_encryption(encryption.clone());
     process::reload_at_hangup(encryption.as_ref())?;
     let captures = [Capture::new(handover.to_new.clone()), Capture::new(handover.to_old.clone())];
-    let sides = |old: &str, new: &str| -> Result<[HandoverSide; 2], String> {
+    let sides = |old: &str, new: &str| -> Result<[HandoverSide; 2]> {
         let side = |address: &str, capture: &Capture| {
             let upstream = Upstream::new(address, None).map_err(|error| error.to_string())?;
             Ok::<_, String>(HandoverSide { upstream, capture: capture.clone() })
@@ -113,7 +114,7 @@ struct RunningMark {
 impl RunningMark {
     /// Creates the file. If it is there, the last writes before the kill may have reached the server that answers, without a
     /// reply that would have put them into the queue: all tables must be compared.
-    fn set(directory: &Path, handover: &Handover) -> Result<RunningMark, String> {
+    fn set(directory: &Path, handover: &Handover) -> Result<RunningMark> {
         let path = directory.join("running");
         if path.exists() {
             let listed = handover.queue().add_again("", AgainReason::Killed, "", now_us());
@@ -124,13 +125,13 @@ impl RunningMark {
         Ok(RunningMark { path })
     }
 
-    fn remove(self) -> Result<(), String> {
+    fn remove(self) -> Result<()> {
         std::fs::remove_file(&self.path)
             .map_err(|error| format!("cannot remove {}: {error}", self.path.display()))
     }
 }
 
-fn native_addresses(args: &StartArgs, plan: &MovePlan) -> Result<Option<[String; 2]>, String> {
+fn native_addresses(args: &StartArgs, plan: &MovePlan) -> Result<Option<[String; 2]>> {
     match (&args.listen_cql, &plan.from_cql, &plan.to_cql) {
         (None, _, _) => Ok(None),
         (Some(_), Some(from), Some(to)) => Ok(Some([from.clone(), to.clone()])),
@@ -139,7 +140,7 @@ fn native_addresses(args: &StartArgs, plan: &MovePlan) -> Result<Option<[String;
 }
 
 /// Opens the queues and the state of a directory.
-fn open(args: &StartArgs) -> Result<Handover, String> {
+fn open(args: &StartArgs) -> Result<Handover> {
     let queue = |name| args.limits.open(&args.directory.join(name));
     let state = args.directory.join("state.json");
     let (to_new, to_old) = (queue("queue-to-new")?, queue("queue-to-old")?);
@@ -148,7 +149,7 @@ fn open(args: &StartArgs) -> Result<Handover, String> {
 }
 
 /// Creates the schema at the new server, once.
-async fn create_schema(plan: &MovePlan, types: &Types, directory: &Path) -> Result<(), String> {
+async fn create_schema(plan: &MovePlan, types: &Types, directory: &Path) -> Result<()> {
     let done = directory.join("schema-created");
     if done.exists() {
         return Ok(());
@@ -165,7 +166,7 @@ fn send(
     writes: &Arc<WriteQueue>,
     to: &ThriftAddress,
     native: Option<String>,
-) -> Result<(), String> {
+) -> Result<()> {
     let server = CandidateServer { thrift: to.address.clone(), native };
     let login = match &to.login {
         Some((user, file)) => {

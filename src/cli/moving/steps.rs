@@ -9,15 +9,15 @@ use clap::Args;
 use super::super::copy::{rate, stop_at_signals};
 use super::super::data;
 use super::control;
-use super::control::ProxyOrder;
+use super::control::{MoveStatus, ProxyOrder};
 use super::plan::MovePlan;
+use crate::cli::Result;
 use base::marshal::Types;
-use base::schema::CfDef;
+use base::schema::{CfDef, FamilyName};
 use base::util::listed;
 use base::util::output::print_line;
 use traffic::handover::Answering;
 use traffic::queue::{OTHER_TABLES, QueueStatus, QueueTable};
-use traffic::report::shown_table;
 use transfer::copy::{CopyOptions, DEFAULT_PARALLEL, RepairPause, Selection, Task, compare_schemas};
 use transfer::endpoint::DEFAULT_ROWS;
 use transfer::{RateLimit, copy};
@@ -44,7 +44,7 @@ pub(super) struct VerifyArgs {
     /// The pause before differences are looked at again, in seconds; longer if the queue has older writes
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
     repair_after: u64,
-    /// Compare although the server that answers lacks writes that the other one has: they are deleted there
+    /// Compare even if the server that answers lacks writes of the other server, and delete them there
     #[arg(long)]
     force: bool,
 }
@@ -55,13 +55,13 @@ const STUCK: Duration = Duration::from_secs(60);
 /// Waits for the writes of a queue.
 #[derive(Default)]
 struct QueueArrival {
-    /// The number of writes that were sent when it last changed, and the moment.
+    /// The number of sent writes when it last changed, and the time of that change.
     progress: Mutex<Option<(u64, Instant)>>,
 }
 
 impl QueueArrival {
-    /// Returns whether the queue has sent all writes from before so long ago. `age` is the age of the status.
-    fn look(&self, queue: &QueueStatus, age: Duration, ago: Duration) -> Result<bool, String> {
+    /// Returns whether the queue has sent all writes that are older than `ago`. `age` is the age of the status.
+    fn look(&self, queue: &QueueStatus, age: Duration, ago: Duration) -> Result<bool> {
         // Whole seconds: the oldest write may be nearly a second older.
         let oldest = if queue.unsent == 0 { 0 } else { queue.oldest_s + 1 };
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,32 +86,33 @@ impl QueueArrival {
 }
 
 /// Refuses a comparison that would delete writes which the server that answers lacks.
-fn check_other_list(other: &[QueueTable], directory: &Path) -> Result<(), String> {
+fn check_other_list(other: &[QueueTable], directory: &Path) -> Result<()> {
     let Some(first) = other.first() else { return Ok(()) };
     let directory = directory.display();
     Err(format!(
-        "the server that answers lacks writes from before the switch, first in {} ({}): a comparison would delete them at the \
-         other one. Switch back with --force, run `thriftstore move verify {directory}`, and switch again; or use --force to \
-         give them up",
-        shown_table(&first.table).escape_debug(),
+        "the server that answers lacks writes from before the switch, first in {} ({}): a comparison would delete them from \
+         the other server. Switch back with --force, run `thriftstore move verify {directory}`, and switch again; or use \
+         --force to give them up",
+        first.shown(),
         first.reason.text()
     ))
 }
 
 /// Copies the rows of the old server. Those that were written since `start` are there already, or come by the queue.
-pub(super) fn backfill(args: &StepArgs, types: &Types) -> Result<(), String> {
+pub(super) fn backfill(args: &StepArgs, types: &Types) -> Result<()> {
     let progress_file = Some(args.directory.join("backfill.json"));
     let options = CopyOptions { task: Task::Copy, progress_file, ..CopyOptions::default() };
     let _lock = control::lock_steps(&args.directory)?;
-    if control::running(&args.directory)?.answering != Answering::Old {
+    let status = control::running(&args.directory)?;
+    if status.answering != Answering::Old {
         return Err("the new server answers already: its rows are newer than those of the old one".to_owned());
     }
-    run(args, types, options)?;
+    run(args, types, &status, options)?;
     control::note(&args.directory, "backfilled")
 }
 
 /// Compares both servers, and repairs the one that does not answer.
-pub(super) fn verify(args: &VerifyArgs, types: &Types) -> Result<(), String> {
+pub(super) fn verify(args: &VerifyArgs, types: &Types) -> Result<()> {
     let directory = &args.step.directory;
     let (proxy, arrival) = (directory.clone(), QueueArrival::default());
     let pause = RepairPause {
@@ -132,7 +133,7 @@ pub(super) fn verify(args: &VerifyArgs, types: &Types) -> Result<(), String> {
     } else {
         check_other_list(&status.other_queue().again, directory)?;
     }
-    let compared = run(&args.step, types, options)?;
+    let compared = run(&args.step, types, &status, options)?;
     if !compared.left_out.is_empty() && again.iter().any(|table| is_any(&table.table)) {
         let names = listed(&compared.left_out, LEFT_OUT_MAX);
         print_line!("not compared, because the other server lacks them: {names}; so any table stays listed");
@@ -165,18 +166,20 @@ impl ComparedFamilies {
         if is_any(table) {
             return self.left_out.is_empty();
         }
-        self.families.iter().any(|cf| table == cf.name || table == cf.keyspace || table == name_of(cf))
+        self.families
+            .iter()
+            .any(|cf| table == cf.name || table == cf.keyspace || table == FamilyName::of(cf).to_string())
     }
 }
 
-fn name_of(cf: &CfDef) -> String {
-    format!("{}.{}", cf.keyspace, cf.name)
-}
-
 /// Copies or compares, from the server that answers to the other one.
-fn run(args: &StepArgs, types: &Types, options: CopyOptions) -> Result<ComparedFamilies, String> {
+fn run(
+    args: &StepArgs,
+    types: &Types,
+    status: &MoveStatus,
+    options: CopyOptions,
+) -> Result<ComparedFamilies> {
     let plan = MovePlan::read(&args.directory)?;
-    let status = control::running(&args.directory)?;
     if let Some(trouble) = &status.queue().trouble {
         return Err(format!("the writes are not sent: {trouble}"));
     }
@@ -201,13 +204,13 @@ fn run(args: &StepArgs, types: &Types, options: CopyOptions) -> Result<ComparedF
         let ended = copy::run(from.clone(), to.clone(), servers.clock, &options).await;
         ended.map_err(|error| error.to_string())?;
         let compared = compare_schemas(&from, &to, &options.selection).map_err(|error| error.to_string())?;
-        let families = compared.families;
-        let mut left_out = Vec::new();
-        for keyspace in from.keyspaces() {
-            let names = keyspace.column_families.values().map(|cf| name_of(cf));
-            left_out.extend(names.filter(|name| families.iter().all(|family| name_of(family) != *name)));
-        }
-        Ok(ComparedFamilies { families, left_out })
+        let keyspaces = from.keyspaces();
+        let families = keyspaces.iter().flat_map(|keyspace| keyspace.column_families.values());
+        let left_out = families.filter(|cf| to.column_family(&cf.keyspace, &cf.name).is_none());
+        Ok(ComparedFamilies {
+            left_out: left_out.map(|cf| FamilyName::of(cf).to_string()).collect(),
+            families: compared.families,
+        })
     })
 }
 

@@ -13,8 +13,7 @@ use super::ask::{
 use crate::change_log::LoggedChange;
 use crate::choices::Choices;
 use crate::extract::{Form, Query};
-use crate::failure::forbidden;
-use crate::failure::{AdminError, Result};
+use crate::failure::{AdminError, Result, forbidden};
 use crate::page::{PageFrame, page_with};
 use crate::state::{Admin, AdminState};
 use crate::visitor::Visitor;

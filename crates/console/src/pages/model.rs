@@ -10,8 +10,7 @@ use serde::Deserialize;
 
 use super::ask::query;
 use crate::extract::{Form, Query};
-use crate::failure::invalid;
-use crate::failure::{AdminError, Result};
+use crate::failure::{AdminError, Result, invalid};
 use crate::model::{
     Area, EXAMPLES, Example, NewFamily, ShownFamily, ShownModel, Sketch, SketchError, SketchLanguage,
 };

@@ -6,9 +6,7 @@ use serde::Deserialize;
 
 use super::live;
 use crate::extract::Form;
-use crate::failure::Result;
-use crate::failure::forbidden;
-use crate::failure::invalid;
+use crate::failure::{Result, forbidden, invalid};
 use crate::state::Admin;
 use crate::visitor::Visitor;
 use db::request_log::RequestLogMode;

@@ -6,8 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use parking_lot::Mutex;
 
-use crate::failure::forbidden;
-use crate::failure::{AdminError, Result};
+use crate::failure::{AdminError, Result, forbidden};
 use crate::limits::VERIFIED_BYTES_PER_S;
 use crate::state::Admin;
 use crate::visitor::Visitor;

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use super::gate::{Answering, HandoverGate};
 use crate::queue::{QueueTable, WriteQueue};
-use crate::report::shown_table;
 use base::util::{replace_file, sync_name};
 
 /// The time for which connections may take to end when the gate closes.
@@ -92,10 +91,7 @@ impl Handover {
         if from == to {
             return Ok(());
         }
-        let queue = match to {
-            Answering::New => &self.to_new,
-            Answering::Old => &self.to_old,
-        };
+        let queue = self.queue();
         let status = queue.status();
         if let Some(trouble) = status.trouble {
             return Err(format!("the writes are not sent: {trouble}"));
@@ -151,7 +147,7 @@ fn check_again(again: &[QueueTable], options: SwitchOptions) -> Result<(), Strin
         Some(table) if !options.force => Err(format!(
             "{} tables may differ, such as {} ({}): compare them first, or use --force",
             again.len(),
-            shown_table(&table.table).escape_debug(),
+            table.shown(),
             table.reason.text()
         )),
         _ => Ok(()),

@@ -2,6 +2,7 @@
 //! directory of a queue.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::QueueError;
 use crate::limits::{REPORT_FAMILIES_MAX, REPORT_NAME_CHARS_MAX};
-use crate::report::short;
+use crate::report::{short, shown_table};
 use base::util::replace_file;
 
 const FORMAT: u32 = 1;
@@ -67,6 +68,13 @@ pub struct QueueTable {
     pub first_us: i64,
     /// When clients sent the last of them.
     pub last_us: i64,
+}
+
+impl QueueTable {
+    /// Returns the name of the table as messages print it.
+    pub fn shown(&self) -> impl fmt::Display {
+        shown_table(&self.table).escape_debug()
+    }
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -25,7 +25,8 @@ use wire::thrift::{MessageKind, NOT_COMPRESSED};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Connections of Thrift that send concurrently: about as many as a client has, or the queue never becomes empty.
+/// Thrift connections for each keyspace that send at the same time. With far fewer than the clients have, the queue would never
+/// become empty.
 const THRIFT_LANES: usize = 16;
 
 /// Prepared statements whose ids a connection remembers. One that is forgotten is prepared again.
@@ -41,7 +42,7 @@ pub(super) struct LaneKey {
     /// The version of the native protocol.
     version: Option<u8>,
     keyspace: Option<String>,
-    /// Connections with another number are for the same writes.
+    /// Tells connections that send at the same time apart: see [`LaneKey::spread`].
     number: usize,
 }
 
@@ -55,8 +56,8 @@ impl LaneKey {
         Some(LaneKey { protocol: write.protocol, version, keyspace: write.keyspace.clone(), number: 0 })
     }
 
-    /// Returns the key of one of several connections that send writes concurrently. Servers of Thrift answer the calls of a
-    /// connection one after another, servers of the native protocol do not.
+    /// Returns the key of the connection that sends a write. A Thrift server answers the calls of a connection one after another,
+    /// so Thrift writes are spread over several connections.
     pub(super) fn spread(self, write: usize) -> LaneKey {
         let number = if self.version.is_none() { write % THRIFT_LANES } else { 0 };
         LaneKey { number, ..self }

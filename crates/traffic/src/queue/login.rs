@@ -1,4 +1,4 @@
-//! The login of a queue at the server that gets the writes. The users of clients are not in the queue.
+//! Logs in at the server that gets the writes of a queue. The queue does not store the users of clients.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
@@ -11,7 +11,7 @@ use base::util::Password;
 use wire::native::{ProtocolVersion, request_opcode};
 use wire::thrift::TType;
 
-/// A user who may write all that clients write.
+/// A user with the right to make all writes of the clients.
 #[derive(Debug, Clone)]
 pub struct QueueLogin {
     /// The name.
@@ -37,7 +37,7 @@ impl Lane {
         version: ProtocolVersion,
         login: Option<&QueueLogin>,
     ) -> Result<(), String> {
-        let login = login.ok_or("the server requires a login, which the plan does not have")?;
+        let login = login.ok_or("the server requires a login, and none is set")?;
         let mut body = BytesMut::new();
         let opcode = if version == ProtocolVersion::V1 {
             body.put_u16(2);
@@ -58,7 +58,7 @@ impl Lane {
         match content {
             ReplyContent::Ready | ReplyContent::Authentication(_) => Ok(()),
             ReplyContent::Error { text, .. } => Err(text),
-            _ => Err("the server has not answered the login".to_owned()),
+            _ => Err("the server answered the login with an unexpected message".to_owned()),
         }
     }
 }

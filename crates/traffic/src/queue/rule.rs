@@ -98,8 +98,8 @@ fn has_sums(text: &str) -> bool {
         .any(|token| token.kind != TokenKind::Hidden && matches!(token.raw(text), "+" | "-" | "+=" | "-="))
 }
 
-/// Returns whether a statement has a list, or the index of one: the same list written again doubles its elements, and an index
-/// is of another element then. A key of a map counts, too; such a statement is only sent more carefully.
+/// Returns whether a statement has a list literal or an index. Writing the same list again doubles its elements, and by then an
+/// index may name another element. A map key counts too: its statement is only sent more carefully.
 fn has_lists(text: &str) -> bool {
     tokens_of_any(text).any(|token| token.kind != TokenKind::Hidden && token.raw(text) == "[")
 }

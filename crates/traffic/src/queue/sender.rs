@@ -19,7 +19,7 @@ use base::compat::features::ConsistencyLevel;
 
 /// Writes that are sent before the answer to the first: streams of the native protocol end at 127 in its first versions.
 const WINDOW: usize = 100;
-/// Connections that are kept open. An application has few keyspaces.
+/// Connections that are kept open: `THRIFT_LANES` for each keyspace, and an application has few keyspaces.
 const LANES_MAX: usize = 256;
 /// The first pause after a failure, and the longest. Each is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -165,19 +165,14 @@ impl QueueSender {
             self.lanes.retain(|open, _| groups.iter().any(|(key, _)| key == open));
         }
         let options = &self.options;
-        let sent =
-            join_all(
-                groups.into_iter().map(|(key, members)| {
-                    let lane = self.lanes.remove(&key);
-                    async move {
-                        send_group(lane, key, writes, &members, options).await.map(|sent| (sent, members))
-                    }
-                }),
-            );
+        let sent = join_all(groups.into_iter().map(|(key, members)| {
+            let lane = self.lanes.remove(&key);
+            send_group(lane, key, writes, members, options)
+        }));
         let mut trouble = None;
         for sent in sent.await {
             match sent {
-                Ok((SentGroup { key, lane, outcomes: found }, members)) => {
+                Ok(SentGroup { key, lane, members, outcomes: found }) => {
                     for (at, outcome) in members.into_iter().zip(found) {
                         outcomes[at] = Some(outcome);
                     }
@@ -230,6 +225,8 @@ impl QueueSender {
 struct SentGroup {
     key: LaneKey,
     lane: Lane,
+    /// The places of the writes among all that are sent.
+    members: Vec<usize>,
     outcomes: Vec<QueuedOutcome>,
 }
 
@@ -238,7 +235,7 @@ async fn send_group(
     lane: Option<Lane>,
     key: LaneKey,
     writes: &[StoredWrite],
-    members: &[usize],
+    members: Vec<usize>,
     options: &SenderOptions,
 ) -> Result<SentGroup, String> {
     let mut lane = match lane {
@@ -247,7 +244,7 @@ async fn send_group(
     };
     let sent: Vec<_> = members.iter().filter_map(|at| writes.get(*at)).map(|stored| &stored.write).collect();
     let outcomes = lane.send(&sent, options.consistency).await?;
-    Ok(SentGroup { key, lane, outcomes })
+    Ok(SentGroup { key, lane, members, outcomes })
 }
 
 /// The lane returns an outcome for each write.

@@ -1,5 +1,5 @@
 //! Shortens the times to live of a write that has waited in the queue: its cells must not live longer than on the server that
-//! has answered. A time that is over becomes a second, because a cell that has expired still hides older ones.
+//! has answered. A time to live that is over becomes one second: the expired cell must still hide older cells.
 //!
 //! Times to live that are bound to a statement, or are defaults of tables, stay as they are.
 

@@ -39,7 +39,7 @@ impl<T: Default> NameTable<T> {
 }
 
 /// Returns the name of a table as it is shown. It is empty if a write may be for any table.
-pub fn shown_table(table: &str) -> &str {
+pub(crate) fn shown_table(table: &str) -> &str {
     if table.is_empty() { "(any table)" } else { table }
 }
 

@@ -28,7 +28,7 @@ use store::RowPiece;
 /// Differences of a column family that are looked at again. If there are more, rows are missing: another copy is faster.
 pub(super) const AGAIN_MAX: usize = 100_000;
 
-/// The interval at which a pause looks whether writes have arrived.
+/// How often a pause checks whether the writes have arrived.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Repairs the target of a copy.
@@ -47,7 +47,7 @@ pub(super) struct Repair {
 pub struct RepairPause {
     /// The shortest pause.
     pub time: Duration,
-    /// Returns whether the writes of this time ago have reached both sides; the pause ends when they have. An error ends the
+    /// Returns whether all writes older than this have reached both sides. The pause lasts until they have; an error ends the
     /// repair.
     pub have_arrived: Arc<dyn Fn(Duration) -> Result<bool, String> + Send + Sync>,
 }

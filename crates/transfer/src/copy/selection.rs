@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::TransferError;
 use crate::endpoint::Endpoint;
-use base::schema::{CfDef, ColumnDef, KeyspaceDef};
+use base::schema::{CfDef, ColumnDef, FamilyName, KeyspaceDef};
 use base::util::output::report_line;
 use config::suggestion;
 
@@ -20,6 +20,14 @@ pub struct Selection {
     pub skips_tables: bool,
     /// Skip column families that the target lacks.
     pub skips_missing: bool,
+}
+
+impl Selection {
+    /// Returns whether a column family of this name is selected.
+    pub fn has(&self, family: &FamilyName) -> bool {
+        self.keyspace.as_ref().is_none_or(|only| *only == family.keyspace)
+            && self.column_family.as_ref().is_none_or(|only| *only == family.name)
+    }
 }
 
 /// A column family on both endpoints.
@@ -57,11 +65,7 @@ pub(crate) fn selected_families(
 ) -> Result<Vec<SelectedFamilies>, TransferError> {
     let mut all = Vec::new();
     for keyspace in from.keyspaces() {
-        if selection.keyspace.as_ref().is_some_and(|only| *only != keyspace.name) {
-            continue;
-        }
-        let is_selected =
-            |cf: &&Arc<CfDef>| selection.column_family.as_ref().is_none_or(|only| *only == cf.name);
+        let is_selected = |cf: &&Arc<CfDef>| selection.has(&FamilyName::of(cf));
         let families: Vec<Arc<CfDef>> =
             keyspace.column_families.values().filter(is_selected).cloned().collect();
         if !families.is_empty() {
@@ -216,7 +220,7 @@ fn pairs_of(selected: &[SelectedFamilies], to: &Endpoint) -> Result<Vec<Pair>, T
     Ok(pairs)
 }
 
-/// Removes CQL tables from the selection: a cluster has its own tables, in which cells of this store have no place.
+/// Removes CQL tables that the target cannot store. Between two Thrift servers they are copied.
 fn skip_tables(
     selected: &mut [SelectedFamilies],
     from: &Endpoint,

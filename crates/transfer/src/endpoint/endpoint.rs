@@ -18,6 +18,7 @@ use embedded::EmbeddedStore;
 pub(super) const CONSISTENCY: ConsistencyLevel = ConsistencyLevel::Quorum;
 
 /// A store to copy from or to.
+#[derive(Clone)]
 pub struct Endpoint {
     /// The name, the same in every run.
     pub name: String,

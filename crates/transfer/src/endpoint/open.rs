@@ -130,15 +130,15 @@ async fn open_thrift(
     let thrift = Some(Arc::new(server.map_err(failed)?));
     // With an unknown partitioner the progress bar shows no position.
     let partitioner = thrift::partitioner(&pages).await.map_err(failed)?;
-    let endpoint = Arc::new(Endpoint { name, pages, database: None, thrift: thrift.clone(), partitioner });
+    let endpoint = Endpoint { name, pages, database: None, thrift: thrift.clone(), partitioner };
     if let Some(server) = thrift.filter(|server| !server.pages.address.is_keyed) {
+        let place = Arc::new(endpoint.clone());
         let ServerTables { tables, left_out } =
-            server_tables(&endpoint, &server.pages, &server.keyspaces(), options.types).await?;
+            server_tables(&place, &server.pages, &server.keyspaces(), options.types).await?;
         server.add_tables(tables.into_iter().map(|table| (table.cf, table.statements)));
         for (place, why) in left_out {
             report_line!("{}: the table {place} of CQL is left out: {why}", endpoint.name);
         }
     }
-    let is_used = || TransferError::Schema("the server is still read".to_owned());
-    Arc::into_inner(endpoint).ok_or_else(is_used)
+    Ok(endpoint)
 }

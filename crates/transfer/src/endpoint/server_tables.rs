@@ -1,5 +1,5 @@
-//! Reads the tables of CQL of a Thrift server, which describes only column families of Thrift clients. Its own tables have
-//! them all: 1.2 and later return these tables to Thrift clients, too.
+//! Reads the definitions of a Thrift server's CQL tables. `describe_keyspaces` leaves them out, but since 1.2 Thrift clients can
+//! read the schema tables, which have them all.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use base::marshal::Types;
 use base::schema::{CfDef, FamilyName, KeyspaceDef};
 use store::RowPiece;
 
-/// The first version of the interface whose servers have tables of CQL 3, those of 1.2.
+/// The interface version of 1.2, the first release with CQL 3 tables.
 const FIRST_VERSION: [u32; 2] = [19, 35];
 /// Rows of a page.
 const ROWS: usize = 100;

@@ -51,8 +51,7 @@ impl ThriftPages {
         name: &str,
         arguments: Fields,
     ) -> Result<ThriftValue, String> {
-        let result = self.exchange(keyspace, name, arguments).await.map_err(|error| error.to_string())?;
-        result.ok_or_else(|| format!("{name}: the reply has no result"))
+        required(name, self.exchange(keyspace, name, arguments).await)
     }
 
     /// Calls a method. Returns its result, which methods that only write do not have.
@@ -102,8 +101,7 @@ impl ThriftPages {
                 Err(error) if error.is_lost() && Instant::now() < end => {
                     tokio::time::sleep(RESTART_PAUSE).await;
                 }
-                Err(error) => return Err(error.to_string()),
-                Ok(result) => return result.ok_or_else(|| format!("{name}: the reply has no result")),
+                answer => return required(name, answer),
             }
         }
     }
@@ -165,6 +163,12 @@ impl ThriftPages {
         }
         Ok(cell)
     }
+}
+
+/// Returns the result of a call whose method always has one.
+fn required(name: &str, answer: Result<Option<ThriftValue>, ThriftCallError>) -> Result<ThriftValue, String> {
+    let result = answer.map_err(|error| error.to_string())?;
+    result.ok_or_else(|| format!("{name}: the reply has no result"))
 }
 
 fn name_of(column: &mut Fields) -> Result<Bytes, String> {
@@ -256,7 +260,7 @@ impl Pages for ThriftPages {
     }
 
     fn may_stop_early(&self, cf: &CfDef) -> bool {
-        // Of tables of counters some columns are left out.
+        // `columns_of` leaves out some columns of counter tables.
         self.address.is_keyed && cf.is_super() || cf.is_counter() && cf.table.is_some()
     }
 

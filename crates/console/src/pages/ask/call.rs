@@ -7,8 +7,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::form::AskForm;
 use super::typed::bytes_of;
-use crate::failure::invalid;
-use crate::failure::{AdminError, Result};
+use crate::failure::{AdminError, Result, invalid};
 use crate::limits::{ASK_COLUMNS_MAX, ASK_ROWS_MAX};
 use crate::state::AdminState;
 use crate::visitor::Visitor;

@@ -8,8 +8,7 @@ use super::form::AskForm;
 use super::page::ask;
 use super::result::ShownResult;
 use crate::extract::Query;
-use crate::failure::invalid;
-use crate::failure::{AdminError, Result};
+use crate::failure::{AdminError, Result, invalid};
 use crate::state::{Admin, AdminState};
 use crate::visitor::Visitor;
 

@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use serde::Deserialize;
 
-use crate::failure::invalid;
-use crate::failure::{AdminError, Result};
+use crate::failure::{AdminError, Result, invalid};
 use db::activity::RequestSummary;
 
 /// The fields of the form. Empty ones ask for nothing.

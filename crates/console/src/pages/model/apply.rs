@@ -1,8 +1,7 @@
 //! Takes a sketch over: its column families and rows are made on this server, if it has everything in memory.
 
 use crate::change_log::LoggedChange;
-use crate::failure::forbidden;
-use crate::failure::{AdminError, Result};
+use crate::failure::{AdminError, Result, forbidden};
 use crate::model::{ShownModel, Sketch, SketchLanguage};
 use crate::pages::ask::CHANGES_ARE_OFF;
 use crate::state::AdminState;

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde::Deserialize;
 
-use crate::failure::forbidden;
-use crate::failure::invalid;
-use crate::failure::{AdminError, Result};
+use crate::failure::{AdminError, Result, forbidden, invalid};
 use crate::limits::ADMIN_PAGE_CELLS;
 use crate::pages::keyspaces::no_keyspace;
 use crate::pages::questions::Asker;
