@@ -18,7 +18,11 @@ final class Hector implements AutoCloseable {
 
     /** Connects with one connection, and waits at most half a second for a reply. */
     Hector(Database database) {
-        CassandraHostConfigurator hosts = new CassandraHostConfigurator(database.thriftAddress());
+        this(database.thriftAddress());
+    }
+
+    Hector(String address) {
+        CassandraHostConfigurator hosts = new CassandraHostConfigurator(address);
         hosts.setMaxActive(1);
         hosts.setCassandraThriftSocketTimeout(500);
         hosts.setRetryDownedHosts(false);
