@@ -5,8 +5,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
+use std::process::Command;
 use std::{env, fs};
 
 use crate::support;
@@ -43,6 +44,34 @@ fn right() -> String {
     )
 }
 
+fn get(address: SocketAddr, path: &str) -> String {
+    let mut port = TcpStream::connect(address).unwrap();
+    port.write_all(format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").as_bytes()).unwrap();
+    let mut page = String::new();
+    port.read_to_string(&mut page).unwrap();
+    page
+}
+
+#[test]
+#[ignore = "needs a ring: tests/cluster/run"]
+fn the_doctor_says_that_the_cluster_is_fit() {
+    let directory = tempfile::tempdir().unwrap();
+    let look = |more: &str| {
+        configure(directory.path(), more);
+        let mut doctor = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
+        let output =
+            doctor.args(["doctor", "storage-conf.xml"]).current_dir(directory.path()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let report = look(&right());
+    for said in ["releases of the cluster's nodes: 5.0.", " (1)", "agree about the schema", "\"thriftstore\""]
+    {
+        assert!(report.contains(said), "{said}: {report}");
+    }
+    let report = look(&right().replace(">password<", ">wrong<"));
+    assert!(report.contains("a gateway cannot use the cluster") && !report.contains("guess"), "{report}");
+}
+
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn a_gateway_with_the_password_and_the_authority_serves() {
@@ -50,16 +79,21 @@ fn a_gateway_with_the_password_and_the_authority_serves() {
     configure(directory.path(), &right());
     // The configuration specifies the ring, so no data directory is needed.
     let cluster = of_ring("THRIFTSTORE_RING");
-    let more = ["--cluster", cluster.as_str(), "--status", "127.0.0.1:0"];
+    let more = ["--cluster", cluster.as_str(), "--admin", "127.0.0.1:0"];
     let mut server = Server::start_again(directory.path(), &more);
     check_alive(&mut server.client(Style::UNFRAMED));
-    let mut status = TcpStream::connect(server.status_address()).unwrap();
-    status.write_all(b"GET / HTTP/1.0\r\n\r\n").unwrap();
-    let mut page = String::new();
-    status.read_to_string(&mut page).unwrap();
+    let admin = server.admin_address();
+    let page = get(admin, "/status");
     assert!(page.contains("health: ok\n") && page.contains("data: on the cluster at "), "{page}");
     assert!(page.contains(" datacenter1 rack1 up\n"), "{page}");
     assert!(page.contains("requests waiting: 0\n"), "{page}");
+    let page = get(admin, "/cluster");
+    assert!(page.contains("<td>datacenter1, rack1</td>\n<td>connected</td>"), "{page}");
+    let metrics = get(admin, "/metrics");
+    let answers =
+        metrics.lines().find_map(|line| line.strip_prefix("thriftstore_cluster_node_answers_total{"));
+    let answers: f64 = answers.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap();
+    assert!(answers > 10.0 && metrics.contains("cluster_attempts_total{consistency=\"ONE\"}"), "{metrics}");
     server.stop();
 
     // Another gateway reads the value too.

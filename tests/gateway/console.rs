@@ -80,10 +80,14 @@ impl Console {
         reply
     }
 
+    fn get(&self, path: &str) -> String {
+        let host = self.address;
+        self.send(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"))
+    }
+
     /// Returns the reply to `GET /ask` with these fields.
     fn ask(&self, fields: &[(&str, &str)]) -> String {
-        let (host, query) = (self.address, encoded(fields));
-        self.send(&format!("GET /ask?{query} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"))
+        self.get(&format!("/ask?{}", encoded(fields)))
     }
 
     /// Returns the reply to the button that runs a statement with changes.
@@ -139,6 +143,28 @@ fn the_cluster_runs_statements_on_tables_that_only_it_has() {
     bench.script.answer(nearest, Ok(RemoteOutcome::Rows(rows)));
     has(&console.ask(&[("cql", nearest)]), &[" 200 OK", "emma"]);
     assert_eq!(bench.script.texts(), [select, select, select, nearest]);
+}
+
+#[test]
+fn nodes_are_shown_with_what_they_have_answered() {
+    let bench = Bench::new();
+    let console = Console::of(bench.service.database.clone(), &bench.runtime);
+    let page = console.get("/cluster");
+    has(&page, &[" 200 OK", "<li><a href=\"/cluster\" aria-current=\"page\">Cluster</a>", "east, r1"]);
+    has(&page, &["<td class=\"number\">1,234</td>\n<td class=\"number\">1.5 ms</td>"]);
+    has(&page, &["2 read_timeout, 1 unavailable", "<strong>not connected</strong>"]);
+    has(&page, &["answer in time</dt>\n<dd>3</dd>", "<dt>LOCAL_QUORUM</dt>\n<dd>4,321</dd>"]);
+    let metrics = console.get("/metrics");
+    for line in [
+        "thriftstore_cluster_requests_timed_out_total 3.0\n",
+        "thriftstore_cluster_attempts_total{consistency=\"LOCAL_QUORUM\"} 4321",
+        "thriftstore_cluster_node_answers_total{node=\"10.0.0.1:9042\"} 1234",
+        "thriftstore_cluster_node_answers_total{node=\"10.0.0.2:9042\"} 0",
+        "thriftstore_cluster_node_seconds_total{node=\"10.0.0.1:9042\"} 2.5",
+        "thriftstore_cluster_node_errors_total{node=\"10.0.0.1:9042\",kind=\"read_timeout\"} 2",
+    ] {
+        has(&metrics, &[line]);
+    }
 }
 
 #[test]

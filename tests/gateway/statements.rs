@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::sync::{Arc, Mutex};
 
@@ -18,8 +18,8 @@ use db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticat
 use reference_model::ReferenceModel;
 use server::thrift::{Compat, Service};
 use store::{
-    Capabilities, RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows, SharedSchemaStore, Store,
-    StoreError, StoreFuture, StoreStatus,
+    Capabilities, ClusterStatus, NodeCounts, NodeStatus, RemoteColumn, RemoteCql, RemoteLevels,
+    RemoteOutcome, RemoteRows, SharedSchemaStore, Store, StoreError, StoreFuture, StoreStatus,
 };
 use support::client::{Client, Reply};
 use support::in_process::{self, InProcess};
@@ -105,7 +105,19 @@ impl Store for Remote {
     support::forward::forward_to!(rows);
 
     fn status(&self) -> StoreStatus {
-        self.rows.status()
+        let errors = BTreeMap::from([("read_timeout", 2), ("unavailable", 1)]);
+        let counts = NodeCounts { answers: 1234, micros: 2_500_000, recent_micros: 1500, errors };
+        let (data_center, rack) = (Some("east".to_owned()), Some("r1".to_owned()));
+        let up = NodeStatus { address: "10.0.0.1:9042".to_owned(), data_center, rack, is_up: true, counts };
+        let lost = NodeStatus { address: "10.0.0.2:9042".to_owned(), ..NodeStatus::default() };
+        let cluster = ClusterStatus {
+            nodes: vec![up, lost],
+            requests_in_flight: 7,
+            requests_waiting: 5,
+            requests_timed_out: 3,
+            attempts: BTreeMap::from([("LOCAL_QUORUM", 4321)]),
+        };
+        StoreStatus { cluster: Some(cluster), ..self.rows.status() }
     }
 
     fn capabilities(&self) -> Capabilities<'_> {

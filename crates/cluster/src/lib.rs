@@ -4,6 +4,7 @@
 //! | | |
 //! |---|---|
 //! | `options` | connecting to the cluster |
+//! | `facts` | the facts that decide whether a cluster is fit for a gateway |
 //! | `table`, `names` | a column family as a table |
 //! | `keyspace` | a keyspace and its replication |
 //! | `driver` | the store: requests through the driver, with the feature `driver` |
@@ -31,6 +32,7 @@ mod driver;
 #[cfg(not(feature = "driver"))]
 #[path = "without_driver.rs"]
 mod driver;
+mod facts;
 mod keyspace;
 pub mod limits;
 mod names;
@@ -40,6 +42,7 @@ mod table;
 pub use driver::ClusterLink;
 #[cfg(feature = "driver")]
 pub use driver::ClusterStore;
+pub use facts::{ClusterFacts, DEFECTIVE_VERSION};
 pub use keyspace::keyspace_statement;
 pub use options::{ClusterOptions, ClusterTls};
 pub use table::ClusterTable;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::facts::ClusterFacts;
 use super::options::ClusterOptions;
 use base::partitioner::PartitionerRef;
 use base::util::Clock;
@@ -29,6 +30,14 @@ impl ClusterLink {
     /// # Errors
     /// None, as there is no connection.
     pub async fn partitioner_class(&self) -> Result<String> {
+        match *self {}
+    }
+
+    /// Returns the facts that decide whether the cluster is fit for a gateway.
+    ///
+    /// # Errors
+    /// None, as there is no connection.
+    pub async fn facts(&self, _user: Option<&str>, _clock: &Clock) -> Result<ClusterFacts> {
         match *self {}
     }
 

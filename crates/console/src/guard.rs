@@ -57,7 +57,16 @@ pub(crate) async fn admit(State(state): Admin, mut request: Request, next: Next)
     let may_change = state.console.settings.may_change;
     let (csrf, has_control) = (state.csrf.token(&cookie), state.control.is_some());
     let schema = Arc::new(SeenSchema::new(state.database.clone(), sender.user.clone()));
-    let visitor = Visitor { user: sender.user, csrf, session, may_change, has_control, schema, connection };
+    let visitor = Visitor {
+        user: sender.user,
+        csrf,
+        session,
+        may_change,
+        has_control,
+        is_gateway: state.database.remote_cql().is_some(),
+        schema,
+        connection,
+    };
     let is_page = wants_page(request.headers());
     request.extensions_mut().insert(visitor.clone());
     let mut reply = next.run(request).await;

@@ -17,7 +17,7 @@ pub(crate) struct NavLink {
 }
 
 /// The pages in the navigation, in their order.
-pub(crate) const NAVIGATION: [NavLink; 7] = [
+pub(crate) const NAVIGATION: [NavLink; 8] = [
     NavLink { path: "/", name: "Home", sign: "M2 7.5 8 2.5l6 5V14h-4v-4H6v4H2Z" },
     NavLink { path: "/keyspaces", name: "Data", sign: "M2 3h12v3.5H2ZM2 9.5h12V13H2ZM6 3v3.5M6 9.5V13" },
     NavLink { path: "/ask", name: "Ask", sign: "M2 3h12v8H7l-3 3v-3H2ZM5 7h6" },
@@ -32,6 +32,11 @@ pub(crate) const NAVIGATION: [NavLink; 7] = [
         sign: "M5.5 2h5v3.5h-5ZM1.5 10.5h5V14h-5ZM9.5 10.5h5V14h-5ZM8 5.5V8M4 10.5V8h8v2.5",
     },
     NavLink { path: "/live", name: "Live", sign: "M1.5 9H4l2-5.5L9.5 13l2-6 .9 2h2.1" },
+    NavLink {
+        path: "/cluster",
+        name: "Cluster",
+        sign: "M8 2v4M8 6 3.5 12M8 6l4.5 6M6.5 2h3M2 12.5h3M11 12.5h3",
+    },
     NavLink { path: "/double", name: "Test double", sign: "M6 2h4M7 2v4L3 13.5h10L9 6V2M5 10h6" },
 ];
 
@@ -40,6 +45,7 @@ impl NavLink {
     fn is_for(&self, visitor: &Visitor) -> bool {
         match self.path {
             "/change" => visitor.may_change,
+            "/cluster" => visitor.is_gateway,
             "/live" => visitor.user.may_everything(),
             "/double" => visitor.has_control && visitor.user.may_everything(),
             _ => true,

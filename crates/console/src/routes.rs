@@ -9,7 +9,8 @@ use axum::{Router, middleware};
 
 use super::failure::AdminError;
 use super::pages::{
-    ask, change, charts, double, home, keyspaces, live, login, model, request_log, rows, status, verification,
+    ask, change, charts, cluster, double, home, keyspaces, live, login, model, request_log, rows, status,
+    verification,
 };
 use super::state::AdminState;
 use super::{control, guard, headers, metrics, static_files};
@@ -50,6 +51,7 @@ fn for_visitors() -> Router<Arc<AdminState>> {
         .route("/ask.json", get(ask::json))
         .route("/change", get(change::form).post(change::apply))
         .route(charts::PATH, get(charts::answer))
+        .route("/cluster", get(cluster::answer))
         .route("/live", get(live::answer))
         .route("/live/requests", get(live::requests))
         .route("/double", get(double::answer).post(double::change))

@@ -24,6 +24,8 @@ pub struct Visitor {
     pub may_change: bool,
     /// Whether the server has a control API.
     pub has_control: bool,
+    /// Whether a cluster stores the rows.
+    pub is_gateway: bool,
     /// The keyspaces and column families that the user sees.
     pub(crate) schema: Arc<SeenSchema>,
     pub connection: HttpConnection,

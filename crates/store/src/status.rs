@@ -1,5 +1,7 @@
 //! The status of a store.
 
+use std::collections::BTreeMap;
+
 /// The current status of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoreStatus {
@@ -49,10 +51,14 @@ pub struct ClusterStatus {
     pub requests_in_flight: usize,
     /// Requests that wait until one in flight is answered.
     pub requests_waiting: usize,
+    /// Requests that no node has answered within their time limit.
+    pub requests_timed_out: u64,
+    /// Attempts at each consistency level, by its name.
+    pub attempts: BTreeMap<&'static str, u64>,
 }
 
 /// A node as this gateway sees it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeStatus {
     /// Address and port.
     pub address: String,
@@ -62,6 +68,21 @@ pub struct NodeStatus {
     pub rack: Option<String>,
     /// Whether there is a connection to it.
     pub is_up: bool,
+    /// Its answers and errors.
+    pub counts: NodeCounts,
+}
+
+/// The answers and errors of a node since the start of this gateway.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NodeCounts {
+    /// Answers without an error.
+    pub answers: u64,
+    /// The sum of their latencies, in microseconds.
+    pub micros: u64,
+    /// A mean of latencies, in microseconds, in which the last ones weigh most.
+    pub recent_micros: u64,
+    /// Errors by their kind, such as `read_timeout`.
+    pub errors: BTreeMap<&'static str, u64>,
 }
 
 impl StoreStatus {
@@ -82,7 +103,7 @@ mod tests {
 
     #[test]
     fn one_connected_node_is_enough() {
-        let node = |is_up| NodeStatus { address: String::new(), data_center: None, rack: None, is_up };
+        let node = |is_up| NodeStatus { is_up, ..NodeStatus::default() };
         let failure = |nodes: &[bool]| {
             let cluster = ClusterStatus {
                 nodes: nodes.iter().map(|is_up| node(*is_up)).collect(),

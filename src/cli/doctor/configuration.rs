@@ -5,13 +5,13 @@ use std::net::TcpListener;
 use std::path::Path;
 
 use super::finding::Findings;
-use super::{directory, probe};
+use super::{cluster, directory};
 use crate::cli::data;
 use crate::cli::http_port::is_loopback;
 use crate::cli::message::drawing;
 use base::marshal::Types;
 use base::util::counted;
-use config::{AuthenticatorKind, Authority, Cluster, CommitLogSync, Config, Note};
+use config::{AuthenticatorKind, Authority, CommitLogSync, Config, Note};
 use net::Encryption;
 
 /// Loads a configuration. `None` if it has mistakes, which are then problems.
@@ -51,7 +51,7 @@ pub(super) fn check(config: &Config, findings: &mut Findings) {
     check_access(config, findings);
     check_encryption(config, findings);
     match &config.cluster {
-        Some(cluster) => check_cluster(cluster, findings),
+        Some(cluster) => cluster::check(cluster, config, findings),
         None => {
             check_sync(config, findings);
             directory::check(&data::directory(None, config), Some(config), false, findings);
@@ -125,25 +125,6 @@ fn check_encryption(config: &Config, findings: &mut Findings) {
             findings.fine(format!("TLS with the certificate of {}", options.certificate_file.display()));
         }
         Err(error) => findings.problem(error.to_string(), "see docs/tls.md"),
-    }
-}
-
-fn check_cluster(cluster: &Cluster, findings: &mut Findings) {
-    let mut reached = 0;
-    for node in &cluster.contact_points {
-        match probe::connect(node) {
-            Ok(_) => reached += 1,
-            Err(why) => findings.advice(format!("the node {node} of the cluster: {why}"), ""),
-        }
-    }
-    if reached == 0 {
-        findings.problem(
-            "no node of the cluster can be reached",
-            "check the addresses of <Cluster>, and that the nodes run",
-        );
-    } else {
-        findings
-            .fine(format!("{reached} of {} nodes of <Cluster> can be reached", cluster.contact_points.len()));
     }
 }
 

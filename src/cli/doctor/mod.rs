@@ -1,5 +1,6 @@
 //! `thriftstore doctor`: looks at a configuration, a directory or a server, and prints problems.
 
+mod cluster;
 mod command;
 mod configuration;
 mod directory;

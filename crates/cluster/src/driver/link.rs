@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -20,6 +21,7 @@ use scylla::statement::{Consistency, SerialConsistency};
 
 use super::connect_error::of_connecting;
 use super::gate::Gate;
+use super::node_counts::AttemptCounts;
 use super::replica_order::ReplicaOrder;
 use super::retries::Retries;
 use super::rows::{Field, all, first, is_applied};
@@ -27,6 +29,7 @@ use super::shape::StatementShape;
 use super::table::PreparedTable;
 use super::values::DriverValues;
 use super::{error, tls};
+use crate::facts::DEFECTIVE_VERSION;
 use crate::limits::CLUSTER_ROWS_AT_ONCE;
 use crate::options::ClusterOptions;
 use base::compat::features::ConsistencyLevel;
@@ -50,8 +53,6 @@ const KEEPALIVES_PER_TIMEOUT: u32 = 5;
 const KEEPALIVE_SHARE: u32 = 2;
 /// Lower limit of both times: a busy node may answer late.
 const KEEPALIVE_MIN: Duration = Duration::from_secs(2);
-/// The release of Cassandra in which scans for keys fail after some deletions.
-const DEFECTIVE_VERSION: &str = "5.0.5";
 /// Limit of the gateway's own prepared statements.
 const OWN_STATEMENTS_MAX: usize = 64;
 
@@ -64,6 +65,10 @@ pub struct Link {
     pub gate: Gate,
     /// Time limit of a request.
     request_timeout: Duration,
+    /// Counts the answers of the nodes.
+    pub(super) attempts: Arc<AttemptCounts>,
+    /// Requests that no node has answered within the time limit.
+    pub(super) timed_out: AtomicU64,
     /// Counts equal errors of requests instead of logging each.
     failures: Arc<RepeatedLines>,
     /// The gateway's own prepared statements, by their texts.
@@ -80,10 +85,12 @@ impl Link {
         if let Some(data_center) = &options.local_data_center {
             policy = policy.prefer_datacenter(data_center.clone()).permit_dc_failover(false);
         }
+        let attempts = Arc::new(AttemptCounts::default());
         let profile = ExecutionProfile::builder()
             .load_balancing_policy(Arc::new(ReplicaOrder::new(
                 policy.build(),
                 options.local_data_center.clone(),
+                attempts.clone(),
             )))
             .retry_policy(Arc::new(Retries::default()))
             .request_timeout(Some(options.request_timeout))
@@ -111,6 +118,8 @@ impl Link {
             session,
             gate: Gate::new(options.requests_max, timeout),
             request_timeout: timeout,
+            attempts,
+            timed_out: AtomicU64::new(0),
             failures: Arc::default(),
             own_statements: Mutex::default(),
         };
@@ -162,6 +171,9 @@ impl Link {
     /// Converts the error of a request, and logs it if the client could not have avoided it. A Thrift client gets a
     /// TimedOutException without text if replicas have failed, so only the log says why.
     pub(super) fn failed(&self, error: ExecutionError) -> StoreError {
+        if matches!(error, ExecutionError::RequestTimeout(_)) {
+            self.timed_out.fetch_add(1, Ordering::Relaxed);
+        }
         let text = error.to_string();
         let converted = error::of_execution(error);
         let is_of_cluster = matches!(
@@ -271,19 +283,12 @@ impl Link {
         Ok(id.is_some_and(|id| id.get_version() == Some(uuid::Version::Md5)))
     }
 
-    /// Logs a warning if a node has a release with a defect that requests of gateways meet: in Cassandra 5.0.5 a scan for keys
-    /// fails if a range of a flushed row was deleted (IllegalStateException in SSTableScanner).
+    /// Logs a warning if a node has the defective release.
     pub(super) async fn warn_of_release(&self) -> Result<()> {
-        for table in ["local", "peers"] {
-            let text = format!("SELECT release_version FROM system.{table}");
-            let versions = self.ask(&text, DriverValues::default()).await?;
-            let mut versions = versions.into_iter().filter_map(|row| row.into_iter().next().flatten());
-            if versions.any(|version| version == DEFECTIVE_VERSION) {
-                tracing::warn!(
-                    "a node of the cluster has Cassandra 5.0.5, in which some scans fail: use 5.0.6 or later"
-                );
-                break;
-            }
+        if self.of_nodes("release_version").await?.iter().any(|version| version == DEFECTIVE_VERSION) {
+            tracing::warn!(
+                "a node of the cluster has Cassandra 5.0.5, in which some scans fail: use 5.0.6 or later"
+            );
         }
         Ok(())
     }

@@ -2,8 +2,9 @@
 //!
 //! | | |
 //! |---|---|
-//! | `link`, `gate`, `replica_order`, `retries`, `error`, `status`, `node_watch` | the driver's session: limits, retries, errors |
+//! | `link`, `gate`, `replica_order`, `retries`, `error`, `status`, `node_counts`, `node_watch` | the driver's session: limits, retries, errors |
 //! | `tls`, `connect_error` | connecting |
+//! | `facts` | whether the cluster is fit for a gateway |
 //! | `table`, `tables`, `shape`, `values`, `token` | tables that are in use, and the statements on them |
 //! | `write`, `cas` | mutations and conditional updates as statements |
 //! | `read`, `scan`, `paging`, `rows`, `splits` | reads, and the conversion of their results |
@@ -16,10 +17,12 @@ mod connect_error;
 mod cql;
 mod cql_types;
 mod error;
+mod facts;
 mod gate;
 mod keyspaces;
 mod link;
 mod metadata_records;
+mod node_counts;
 mod node_watch;
 mod paging;
 mod read;

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn node(address: &str, is_up: bool) -> NodeStatus {
-        NodeStatus { address: address.to_owned(), data_center: None, rack: None, is_up }
+        NodeStatus { address: address.to_owned(), is_up, ..NodeStatus::default() }
     }
 
     #[test]

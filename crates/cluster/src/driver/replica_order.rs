@@ -25,6 +25,8 @@ use scylla::policies::load_balancing::{FallbackPlan, LoadBalancingPolicy, Routin
 use scylla::routing::Shard;
 use uuid::Uuid;
 
+use super::node_counts::AttemptCounts;
+
 /// Failures in succession after which a node is avoided.
 const FAILURES_MAX: u32 = 2;
 
@@ -38,12 +40,17 @@ pub(super) struct ReplicaOrder {
     usual: Arc<dyn LoadBalancingPolicy>,
     data_center: Option<String>,
     failing: FailingNodes,
+    attempts: Arc<AttemptCounts>,
 }
 
 impl ReplicaOrder {
-    /// Returns the order of the replicas in a data centre, or in all of them.
-    pub(super) fn new(usual: Arc<dyn LoadBalancingPolicy>, data_center: Option<String>) -> ReplicaOrder {
-        ReplicaOrder { usual, data_center, failing: FailingNodes::default() }
+    /// Returns the order of the replicas in a data centre, or in all of them. It counts each attempt of a request.
+    pub(super) fn new(
+        usual: Arc<dyn LoadBalancingPolicy>,
+        data_center: Option<String>,
+        attempts: Arc<AttemptCounts>,
+    ) -> ReplicaOrder {
+        ReplicaOrder { usual, data_center, failing: FailingNodes::default(), attempts }
     }
 
     fn first_replica<'a>(
@@ -112,17 +119,19 @@ impl LoadBalancingPolicy for ReplicaOrder {
         self.usual.fallback(request, cluster)
     }
 
-    fn on_request_success(&self, _: &RoutingInfo<'_>, _: Duration, node: NodeRef<'_>) {
+    fn on_request_success(&self, request: &RoutingInfo<'_>, latency: Duration, node: NodeRef<'_>) {
+        self.attempts.add_answer(node.host_id, request.consistency, latency);
         self.failing.remove(node.host_id);
     }
 
     fn on_request_failure(
         &self,
-        _: &RoutingInfo<'_>,
+        request: &RoutingInfo<'_>,
         _: Duration,
         node: NodeRef<'_>,
         error: &RequestAttemptError,
     ) {
+        self.attempts.add_error(node.host_id, request.consistency, error);
         let is_of_node = matches!(
             error,
             RequestAttemptError::BrokenConnectionError(_)

@@ -1,10 +1,12 @@
 //! The status of the cluster as this gateway sees it.
 
+use std::sync::atomic::Ordering;
+
 use super::link::Link;
 use store::{ClusterStatus, NodeStatus};
 
 impl Link {
-    /// Returns the nodes that the driver knows, and the number of running and waiting requests.
+    /// Returns the nodes that the driver knows with what they have answered, and the numbers of requests.
     pub fn status(&self) -> ClusterStatus {
         let state = self.session.get_cluster_state();
         let seen = |node: &std::sync::Arc<scylla::cluster::Node>| NodeStatus {
@@ -12,13 +14,16 @@ impl Link {
             data_center: node.datacenter.clone(),
             rack: node.rack.clone(),
             is_up: node.is_connected(),
+            counts: self.attempts.of(node.host_id),
         };
         let mut nodes: Vec<NodeStatus> = state.get_nodes_info().iter().map(seen).collect();
-        nodes.sort();
+        nodes.sort_by(|one, other| one.address.cmp(&other.address));
         ClusterStatus {
             nodes,
             requests_in_flight: self.gate.in_flight(),
             requests_waiting: self.gate.waiting(),
+            requests_timed_out: self.timed_out.load(Ordering::Relaxed),
+            attempts: self.attempts.levels(),
         }
     }
 }

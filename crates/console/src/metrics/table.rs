@@ -1,10 +1,11 @@
 //! The table of metrics, and their values.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use super::readings::Readings;
 use base::util::metrics::{LATENCY_BOUNDS_MICROS, MethodTotals, RequestOutcome, RequestSlot};
-use store::{ClusterStatus, EngineStatus, TOMBSTONES_READ};
+use store::{ClusterStatus, EngineStatus, NodeStatus, TOMBSTONES_READ};
 
 /// The kind of a metric, as Prometheus has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub struct MetricRow {
 
 /// A value of a metric.
 pub(super) struct MetricSample {
-    pub labels: Vec<&'static str>,
+    pub labels: Vec<Cow<'static, str>>,
     pub value: SampleValue,
 }
 
@@ -63,11 +64,15 @@ pub static METRICS: LazyLock<Vec<MetricRow>> = LazyLock::new(|| {
 /// Returns the values of a metric; none if this server has no such thing.
 pub(super) fn read(metric: &str, now: &Readings) -> Vec<MetricSample> {
     let (engine, cluster) = (now.store.engine.as_ref(), now.store.cluster.as_ref());
+    let of_cluster = |read: fn(&ClusterStatus) -> Vec<MetricSample>| cluster.map_or_else(Vec::new, read);
+    let of_nodes = |read: fn(&NodeStatus) -> Vec<MetricSample>| {
+        cluster.map_or_else(Vec::new, |cluster| cluster.nodes.iter().flat_map(read).collect())
+    };
     let of_engine = |read: fn(&EngineStatus) -> u64| engine.map_or(Vec::new(), |engine| one(read(engine)));
     match metric.strip_prefix("thriftstore_").unwrap_or(metric) {
         "requests_total" => of_methods(now, outcomes),
         "request_duration_seconds" => of_methods(now, |slot, totals| {
-            vec![MetricSample { labels: labels_of(slot), value: durations(totals) }]
+            vec![MetricSample { labels: shared(labels_of(slot)), value: durations(totals) }]
         }),
         "request_received_bytes_total" => {
             of_methods(now, |slot, totals| vec![labelled(labels_of(slot), totals.bytes_in)])
@@ -101,13 +106,16 @@ pub(super) fn read(metric: &str, now: &Readings) -> Vec<MetricSample> {
         "tombstones_read_total" => one(TOMBSTONES_READ.get()),
         "index_builds" => one(now.index_builds as u64),
         "undefined_column_families" => one(now.store.undefined.len() as u64),
-        "cluster_nodes" => cluster.map_or(Vec::new(), nodes),
-        "cluster_requests_in_flight" => {
-            cluster.map_or(Vec::new(), |cluster| one(cluster.requests_in_flight as u64))
-        }
-        "cluster_requests_waiting" => {
-            cluster.map_or(Vec::new(), |cluster| one(cluster.requests_waiting as u64))
-        }
+        "cluster_nodes" => of_cluster(nodes),
+        "cluster_requests_in_flight" => of_cluster(|cluster| one(cluster.requests_in_flight as u64)),
+        "cluster_requests_waiting" => of_cluster(|cluster| one(cluster.requests_waiting as u64)),
+        "cluster_requests_timed_out_total" => of_cluster(|cluster| one(cluster.requests_timed_out)),
+        "cluster_attempts_total" => of_cluster(|cluster| {
+            cluster.attempts.iter().map(|(level, count)| labelled(vec![level], *count)).collect()
+        }),
+        "cluster_node_answers_total" => of_nodes(|node| vec![of_node(node, node.counts.answers as f64)]),
+        "cluster_node_seconds_total" => of_nodes(|node| vec![of_node(node, node.counts.micros as f64 / 1e6)]),
+        "cluster_node_errors_total" => of_nodes(errors),
         "build_info" => vec![labelled(vec![env!("CARGO_PKG_VERSION")], 1)],
         "process_start_time_seconds" => {
             vec![MetricSample { labels: Vec::new(), value: SampleValue::Number(now.started_s) }]
@@ -126,8 +134,24 @@ fn nodes(cluster: &ClusterStatus) -> Vec<MetricSample> {
     vec![labelled(vec!["up"], up), labelled(vec!["down"], cluster.nodes.len() as u64 - up)]
 }
 
+fn of_node(node: &NodeStatus, value: f64) -> MetricSample {
+    MetricSample { labels: vec![node.address.clone().into()], value: SampleValue::Number(value) }
+}
+
+fn errors(node: &NodeStatus) -> Vec<MetricSample> {
+    let of_kind = |(kind, count): (&&'static str, &u64)| MetricSample {
+        labels: vec![node.address.clone().into(), Cow::Borrowed(*kind)],
+        value: SampleValue::Number(*count as f64),
+    };
+    node.counts.errors.iter().map(of_kind).collect()
+}
+
 fn labelled(labels: Vec<&'static str>, value: u64) -> MetricSample {
-    MetricSample { labels, value: SampleValue::Number(value as f64) }
+    MetricSample { labels: shared(labels), value: SampleValue::Number(value as f64) }
+}
+
+fn shared(labels: Vec<&'static str>) -> Vec<Cow<'static, str>> {
+    labels.into_iter().map(Cow::Borrowed).collect()
 }
 
 fn one(value: u64) -> Vec<MetricSample> {

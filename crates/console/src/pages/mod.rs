@@ -3,6 +3,7 @@
 pub(crate) mod ask;
 pub(crate) mod change;
 pub(crate) mod charts;
+pub(crate) mod cluster;
 mod connect;
 pub(crate) mod double;
 mod family_drawing;

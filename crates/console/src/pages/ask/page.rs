@@ -177,7 +177,7 @@ async fn show(
         form,
         examples,
         may_change: visitor.may_change,
-        is_gateway: state.database.remote_cql().is_some(),
+        is_gateway: visitor.is_gateway,
         failure: failure.map_or(String::new(), |failure| failure.why),
         answer,
     };
