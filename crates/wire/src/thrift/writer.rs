@@ -158,8 +158,8 @@ impl<'a> Writer<'a> {
     /// Begins a field; its value follows.
     #[inline]
     pub fn field_begin(&mut self, ttype: TType, id: i16) {
-        self.out.put_u8(ttype.code());
-        self.out.put_i16(id);
+        let [high, low] = id.to_be_bytes();
+        self.out.put_slice(&[ttype.code(), high, low]);
     }
 
     /// Ends a struct.
