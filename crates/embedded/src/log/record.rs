@@ -134,11 +134,11 @@ impl<'a> RowRecord<'a> {
 
 /// Returns the checksum of a head. It covers the record's place, so a record at any other place is not valid.
 fn head_sum(seed: u64, offset: u64, head: &[u8]) -> u32 {
-    let mut sum = crc32fast::Hasher::new();
-    sum.update(&seed.to_be_bytes());
-    sum.update(&offset.to_be_bytes());
-    sum.update(head);
-    sum.finalize()
+    let mut bytes = [0; 16 + HEAD_SUM];
+    BigEndian::write_u64(&mut bytes, seed);
+    BigEndian::write_u64(&mut bytes[8..], offset);
+    bytes[16..].copy_from_slice(head);
+    crc32fast::hash(&bytes)
 }
 
 /// Returns the length and the checksum of a record's payload. `None` if this is not the head of a record at this place.
