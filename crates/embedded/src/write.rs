@@ -2,6 +2,7 @@
 //! that win are written.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -26,13 +27,13 @@ use super::write_path::WritePath;
 use base::compat::Behaviour;
 use base::marshal::{AbstractType, StoredOrder};
 use base::model::{
-    Cell, CellKind, CfMutation, Change, ChangeView, DeletionTime, LevelRanges, Mutation, RangeTombstone,
-    SuperColumn,
+    Cell, CellKind, CellView, CfMutation, Change, ChangeView, DeletionTime, LevelRanges, Mutation,
+    RangeTombstone, SuperColumn, Winner, reconcile,
 };
 use base::schema::CfDef;
 use store::Result;
 use store::collect::Shadows;
-use store::resolve::{ResolvedRow, cell_to_store, resolve};
+use store::resolve::{ResolvedRow, resolve, total_to_store};
 
 /// Seconds after which the sweeper first removes the entries that a new deletion shadows.
 const FIRST_SWEEP_S: i64 = 600;
@@ -168,7 +169,7 @@ impl RowWriter<'_, '_> {
         let mut changes = RowChanges {
             path: self.path,
             behaviour: self.behaviour,
-            now_s: self.path.clock.now_s(),
+            now_s: OnceCell::new(),
             cf: &cf,
             family,
             row: &row,
@@ -190,7 +191,8 @@ impl RowWriter<'_, '_> {
 struct RowChanges<'a> {
     path: &'a WritePath,
     behaviour: &'static Behaviour,
-    now_s: i32,
+    /// The second of the write, once something depends on it.
+    now_s: OnceCell<i32>,
     cf: &'a CfDef,
     family: &'a OpenFamily,
     row: &'a RowPrefix,
@@ -216,14 +218,16 @@ impl RowChanges<'_> {
         self.add_ranges(&resolved.ranges)?;
         let (outer, ranges) = if counts { self.row_deletions()? } else { (DeletionTime::LIVE, Vec::new()) };
         let row_ranges = LevelRanges::of_row(&ranges, names.view);
-        for cell in resolved.cells {
-            let shadows = Shadows::of_row(outer, Some(row_ranges));
-            self.add_cell(COLUMNS_LEVEL, cell, names, shadows)?;
-        }
+        let shadows = Shadows::of_row(outer, Some(row_ranges));
+        resolved.cells.try_take(|cell| self.add_cell(COLUMNS_LEVEL, cell, names, &shadows))?;
         for super_column in resolved.supers {
             self.add_super(super_column, names, outer, &ranges)?;
         }
         Ok(())
+    }
+
+    fn now_s(&self) -> i32 {
+        *self.now_s.get_or_init(|| self.path.clock.now_s())
     }
 
     /// Returns the row's deletion and range tombstones, with the changes so far.
@@ -271,7 +275,7 @@ impl RowChanges<'_> {
                     continue;
                 }
             } else {
-                let due = i64::from(self.now_s) + FIRST_SWEEP_S;
+                let due = i64::from(self.now_s()) + FIRST_SWEEP_S;
                 self.path.queue.add(self.batch, due, self.family.id, &self.row.entry(&key));
             }
             self.changes.add(&key, Some(&value::encode_range(&merged)));
@@ -307,8 +311,9 @@ impl RowChanges<'_> {
         // A range tombstone that begins exactly at an increment's name shadows it too.
         let inside = LevelRanges::of_super(ranges, &name, DeletionTime::LIVE, names.view, subnames.view);
         let unchanged = self.changes.len();
-        for cell in change.cells {
-            self.add_cell(&level, cell, subnames, Shadows { container, outer, ranges: Some(inside) })?;
+        let shadows = Shadows { container, outer, ranges: Some(inside) };
+        for cell in &change.cells {
+            self.add_cell(&level, cell.into(), subnames, &shadows)?;
         }
         // A super column that stays empty, since all its increments are shadowed, stores no name either.
         if change.deletion == DeletionTime::LIVE && kept_name.is_some() && self.changes.len() > unchanged {
@@ -327,9 +332,15 @@ impl RowChanges<'_> {
         first.transpose().map(|first| first.is_some())
     }
 
-    fn add_cell(&mut self, level: &[u8], cell: Cell, names: Names<'_>, shadows: Shadows<'_>) -> Result<()> {
+    fn add_cell(
+        &mut self,
+        level: &[u8],
+        cell: CellView<'_>,
+        names: Names<'_>,
+        shadows: &Shadows<'_>,
+    ) -> Result<()> {
         let mut key = std::mem::take(&mut self.key);
-        key::write_cell(level, &cell.name, names.stored, &mut key);
+        key::write_cell(level, cell.name, names.stored, &mut key);
         let added = self.add_cell_at(&key, level, cell, names, shadows);
         self.key = key;
         added
@@ -339,19 +350,31 @@ impl RowChanges<'_> {
         &mut self,
         key: &[u8],
         level: &[u8],
-        cell: Cell,
+        new: CellView<'_>,
         names: Names<'_>,
-        shadows: Shadows<'_>,
+        shadows: &Shadows<'_>,
     ) -> Result<()> {
-        let old = self.stored_cell(level, key, &cell, names)?;
-        let (old_key, old) = old.map_or((None, None), |old| (old.key, Some(old.cell)));
-        let Some(cell) = cell_to_store(old, cell, self.behaviour, shadows) else { return Ok(()) };
-        if let Some(old_key) = old_key.filter(|old_key| *old_key != key) {
-            self.changes.add(&old_key, None);
+        let old = self.stored_cell(level, key, new, names)?;
+        let total;
+        let cell = if new.kind == CellKind::Increment {
+            let old = old.as_ref().map(|old| &old.cell);
+            total = total_to_store(old, new.cell(Bytes::copy_from_slice), self.behaviour, *shadows);
+            let Some(total) = &total else { return Ok(()) };
+            total.into()
+        } else {
+            new
+        };
+        if let Some(ExistingCell { key: old_key, cell: old }) = &old {
+            if new.kind != CellKind::Increment && reconcile(old, new, self.behaviour) == Winner::Old {
+                return Ok(());
+            }
+            if let Some(old_key) = old_key.as_ref().filter(|old_key| **old_key != key) {
+                self.changes.add(old_key, None);
+            }
         }
-        let kept_name = (!is_restored_from_key(&cell.name, names.stored)).then_some(&cell.name[..]);
+        let kept_name = (!is_restored_from_key(cell.name, names.stored)).then_some(cell.name);
         let about = value::HEAD + kept_name.map_or(0, <[u8]>::len) + cell.value.len();
-        self.changes.add_written(key, about, |out| value::encode_cell(&cell, kept_name, out));
+        self.changes.add_written(key, about, |out| value::encode_cell(cell, kept_name, out));
         Ok(())
     }
 
@@ -360,7 +383,7 @@ impl RowChanges<'_> {
         &self,
         level: &[u8],
         key: &[u8],
-        cell: &Cell,
+        cell: CellView<'_>,
         names: Names<'_>,
     ) -> Result<Option<ExistingCell>> {
         let existing = if names.view.stored_order() == StoredOrder::Exact {
@@ -379,20 +402,17 @@ impl RowChanges<'_> {
                 }
             }
             let Some(value) = self.source.get(key)? else { return Ok(None) };
-            // If the key is the name, the new cell's name is used, which saves a copy.
-            let is_name = names.stored.ordered_is_name();
-            let ordered =
-                if is_name { cell.name.clone() } else { Bytes::copy_from_slice(&key[level.len()..]) };
+            let ordered = Bytes::copy_from_slice(&key[level.len()..]);
             decode_cell(ordered, value, names.stored)?.map(|cell| ExistingCell { key: None, cell })
         } else {
-            let found = self.source.find_cell(level, &cell.name, names)?;
+            let found = self.source.find_cell(level, cell.name, names)?;
             found.map(|(key, cell)| ExistingCell { key: Some(key), cell })
         };
-        let now_s = self.now_s;
-        let gc_before = now_s.saturating_sub(self.cf.gc_grace_s);
-        let existing =
-            existing.map(|old| ExistingCell { key: old.key, cell: old.cell.at(now_s, self.behaviour) });
-        Ok(existing.filter(|old| old.key.is_some() || !old.cell.is_purgeable(gc_before)))
+        let Some(ExistingCell { key, cell }) = existing else { return Ok(None) };
+        let now_s = self.now_s();
+        let cell = cell.at(now_s, self.behaviour);
+        let is_purged = key.is_none() && cell.is_purgeable(now_s.saturating_sub(self.cf.gc_grace_s));
+        Ok((!is_purged).then_some(ExistingCell { key, cell }))
     }
 
     fn add_deletion(
@@ -415,7 +435,7 @@ impl RowChanges<'_> {
         }
         let was_queued = old.is_some_and(|old| old != DeletionTime::LIVE);
         if !was_queued && deletion != DeletionTime::LIVE {
-            let due = i64::from(self.now_s) + FIRST_SWEEP_S;
+            let due = i64::from(self.now_s()) + FIRST_SWEEP_S;
             let whole_key = self.row.entry(&marker);
             self.path.queue.add(self.batch, due, self.family.id, &whole_key);
         }

@@ -183,6 +183,21 @@ impl Changes {
         })
     }
 
+    /// Passes each cell outside of super columns to `take`, without a copy, and frees each buffer behind its cells.
+    ///
+    /// # Errors
+    /// The first error of `take`.
+    pub fn try_take_cells<E>(self, mut take: impl FnMut(CellView<'_>) -> Result<(), E>) -> Result<(), E> {
+        for cell in self.plain.iter().filter_map(column_of) {
+            take(cell.into())?;
+        }
+        for piece in self.packed {
+            piece.one().and_then(column_of).map_or(Ok(()), |cell| take(cell.into()))?;
+            piece.cells().try_for_each(&mut take)?;
+        }
+        Ok(())
+    }
+
     /// Gives all changes but cells outside of super columns to `take`. Those cells are left.
     pub fn leave_cells(&mut self, mut take: impl FnMut(Change)) {
         self.plain.extract_if(.., |change| column_of(change).is_none()).for_each(&mut take);
@@ -304,19 +319,30 @@ impl<'a> Iterator for CellWalk<'a> {
 
 impl<'a> ChangeView<'a> {
     fn of(change: &'a Change) -> ChangeView<'a> {
-        column_of(change).map_or(ChangeView::Other(change), |cell| ChangeView::Cell(CellView::of(cell)))
+        column_of(change).map_or(ChangeView::Other(change), |cell| ChangeView::Cell(cell.into()))
     }
 }
 
-impl<'a> CellView<'a> {
-    fn of(cell: &'a Cell) -> CellView<'a> {
+impl<'a> From<&'a Cell> for CellView<'a> {
+    fn from(cell: &'a Cell) -> CellView<'a> {
         CellView { name: &cell.name, value: &cell.value, timestamp: cell.timestamp, kind: cell.kind }
+    }
+}
+
+impl CellView<'_> {
+    /// Returns whether it is not a tombstone.
+    pub(super) fn is_live(&self) -> bool {
+        !matches!(self.kind, CellKind::Deleted { .. })
+    }
+
+    /// Returns the cell, whose name and value `owned` copies.
+    pub fn cell(self, owned: impl Fn(&[u8]) -> Bytes) -> Cell {
+        let CellView { name, value, timestamp, kind } = self;
+        Cell { name: owned(name), value: owned(value), timestamp, kind }
     }
 
     fn change(self, owned: impl Fn(&[u8]) -> Bytes) -> Change {
-        let CellView { name, value, timestamp, kind } = self;
-        let cell = Cell { name: owned(name), value: owned(value), timestamp, kind };
-        Change::Cell { super_column: None, cell }
+        Change::Cell { super_column: None, cell: self.cell(owned) }
     }
 }
 
@@ -406,6 +432,9 @@ mod tests {
             prop_assert!(all.iter().map(Cow::into_owned).eq(expected.iter().cloned()));
             prop_assert!(all.cells().map(|cell| cell.change(Bytes::copy_from_slice)).eq(cells.iter().cloned()));
             prop_assert!(all.clone().into_iter().eq(expected.iter().cloned()));
+            let mut taken = Vec::new();
+            let took = all.clone().try_take_cells(|cell| { taken.push(cell.change(Bytes::copy_from_slice)); Ok::<_, ()>(()) });
+            prop_assert_eq!((took, &taken), (Ok(()), &cells));
             let mut others = 0;
             all.leave_cells(|_| others += 1);
             prop_assert_eq!(others, expected.len() - cells.len());
