@@ -122,7 +122,7 @@ impl DeletionQueue {
         let source = RowSource::stored(&self.tables, view, &row, Some(may_wait));
         for entry in source.entries(&[], high, false) {
             let (key, value) = entry?;
-            let place = key.tail(0);
+            let place = key.into_tail(0);
             if place.len() == KEY_BYTES && !each(place, value)? {
                 break;
             }

@@ -120,7 +120,8 @@ impl<'a> RowDump<'a> {
     fn change_of(&mut self, key: &RowKey, value: &Bytes) -> Result<Option<Change>> {
         let names = newest(&*self.cf.comparator);
         let Some(subcomparator) = self.cf.subcomparator() else {
-            let cell = decode_cell(key.tail(COLUMNS_LEVEL.len()), value.clone(), &*self.cf.comparator)?;
+            let cell =
+                decode_cell(key.clone().into_tail(COLUMNS_LEVEL.len()), value.clone(), &*self.cf.comparator)?;
             return Ok(cell.filter(|cell| !is_dropped(self.cf, cell)).and_then(|cell| {
                 let over = LevelRanges::of_row(&self.ranges, names).over(&cell.name);
                 let is_hidden = self.deletion.merged(over).shadows(cell.timestamp);
@@ -138,7 +139,9 @@ impl<'a> RowDump<'a> {
             return Ok(deletion.is_deleted().then_some(Change::DeleteSuper { name, deletion }));
         };
         let (holder, whole) = self.holder_of(key, entry.ordered_super, at)?;
-        let Some(cell) = decode_cell(key.tail(at), value.clone(), &**subcomparator)? else { return Ok(None) };
+        let Some(cell) = decode_cell(key.clone().into_tail(at), value.clone(), &**subcomparator)? else {
+            return Ok(None);
+        };
         let subnames = newest(&**subcomparator);
         let inside = LevelRanges::of_super(&self.ranges, &holder, whole, names, subnames);
         let over = whole.merged(self.deletion).merged(inside.over(&cell.name));

@@ -34,11 +34,11 @@ pub(crate) fn escape(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// Appends escaped bytes without the end mark: the common prefix of all names that begin with these bytes.
 fn escape_open(bytes: &[u8], out: &mut Vec<u8>) {
-    for &byte in bytes {
-        out.push(byte);
-        if byte == 0 {
-            out.push(0xFF);
+    for (at, part) in bytes.split(|byte| *byte == 0).enumerate() {
+        if at > 0 {
+            out.extend_from_slice(&[0, 0xFF]);
         }
+        out.extend_from_slice(part);
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn shadowed_by_ranges(
     for entry in source.entries(COLUMNS_LEVEL, ROW_END, false) {
         let (key, value) = entry?;
         let is_shadowed = match cf.subcomparator() {
-            None => match decode_cell(key.tail(COLUMNS_LEVEL.len()), value, &*cf.comparator)? {
+            None => match decode_cell(key.clone().into_tail(COLUMNS_LEVEL.len()), value, &*cf.comparator)? {
                 Some(cell) => LevelRanges::of_row(ranges, names).over(&cell.name).shadows(cell.timestamp),
                 None => false,
             },
@@ -53,7 +53,7 @@ pub(crate) fn shadowed_by_ranges(
                 let Some((holder, deletion, at)) = holders.of_entry(&key, &value, &*cf.comparator)? else {
                     continue;
                 };
-                let Some(cell) = decode_cell(key.tail(at), value, &**sub)? else { continue };
+                let Some(cell) = decode_cell(key.clone().into_tail(at), value, &**sub)? else { continue };
                 let over = LevelRanges::of_supers(ranges, names).over(&holder);
                 let whole = over.merged(deletion);
                 let inside = LevelRanges::of_super(ranges, &holder, whole, names, newest(&**sub));

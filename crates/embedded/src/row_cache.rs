@@ -326,7 +326,7 @@ mod tests {
         let cache = RowCache::new(1 << 20);
         let live = |timestamp| {
             let mut value = Vec::new();
-            value::encode_cell(&Cell::live(Bytes::new(), Bytes::new(), timestamp), None, &mut value);
+            value::encode_cell((&Cell::live(Bytes::new(), Bytes::new(), timestamp)).into(), None, &mut value);
             value
         };
         let newest = |row: &CachedRow| row.view().map(|view| view.newest);

@@ -1,6 +1,6 @@
 //! Reads within one row: deletions first, then only the entries that the predicate selects.
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 
 use super::key::{self, COLUMNS_LEVEL, RANGES, RANGES_END, ROW_MARKER, SuperEntry, SuperPrefix};
 use super::row_source::{RowEntries, RowKey, RowSource};
@@ -188,11 +188,12 @@ impl RowSource<'_> {
                 key::increment(&mut end);
                 for entry in self.entries(&start, &end, false) {
                     let (key, value) = entry?;
-                    let cell = decode_cell(key.tail(level.len()), value, names.stored)?;
+                    let whole = key.as_slice().to_vec();
+                    let cell = decode_cell(key.into_tail(level.len()), value, names.stored)?;
                     if let Some(cell) = cell
                         && names.view.compare(&cell.name, name).is_eq()
                     {
-                        return Ok(Some((key.as_slice().to_vec(), cell)));
+                        return Ok(Some((whole, cell)));
                     }
                 }
                 Ok(None)
@@ -235,7 +236,9 @@ impl RowSource<'_> {
         let (low, high) = slice_bounds(level, names, range, false);
         let entries = self.entries(&low, &high, range.reversed);
         let cells = entries.filter_map(move |entry| {
-            entry.and_then(|(key, value)| decode_cell(key.tail(level.len()), value, names.stored)).transpose()
+            entry
+                .and_then(|(key, value)| decode_cell(key.into_tail(level.len()), value, names.stored))
+                .transpose()
         });
         match names.view.stored_order() {
             StoredOrder::Exact => Box::new(cells),
@@ -333,9 +336,13 @@ fn slice_bounds(level: &[u8], names: Names<'_>, range: &SliceRange, is_super: bo
 /// Decodes a cell from its ordered name and its value. `None` if the value is not a cell.
 pub(crate) fn decode_cell(
     ordered: Bytes,
-    value: Bytes,
+    mut value: Bytes,
     comparator: &dyn AbstractType,
 ) -> Result<Option<Cell>> {
+    if let Some(timestamp) = value::plain_timestamp(&value) {
+        value.advance(value::HEAD);
+        return Ok(Some(Cell::live(name_of(ordered, comparator)?, value, timestamp)));
+    }
     let Value::Cell { timestamp, kind, name, data } = value::decode(value)? else { return Ok(None) };
     let name = match name {
         Some(name) => name,
@@ -409,7 +416,7 @@ impl<'a> SuperColumns<'a> {
         while let Some((entry, key, value)) = self.next_of(&ordered)? {
             match entry.cell_at {
                 Some(at) => {
-                    let cell = decode_cell(key.tail(at), value, self.subnames.stored)?;
+                    let cell = decode_cell(key.into_tail(at), value, self.subnames.stored)?;
                     bytes += cell.as_ref().map_or(0, Cell::memory);
                     cells.extend(cell);
                     if bytes >= REQUEST_CHUNK_BYTES {

@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
+use smallvec::SmallVec;
 
 use super::blocking::BlockingPermit;
 use super::key::{ROW_MARKER, RowPrefix};
@@ -33,7 +34,7 @@ pub(crate) struct StoredRow<'a> {
     tables: Option<(&'a Tables, &'a Snapshot)>,
     row: &'a RowPrefix,
     /// Its entries in each memtable, newest first.
-    memory: Vec<EntryMap>,
+    memory: SmallVec<[EntryMap; 1]>,
     /// Probable position in a memtable of the next key that is looked up.
     likely: Cell<usize>,
 }
@@ -130,6 +131,11 @@ impl RowSource<'_> {
         }
     }
 
+    /// Returns where the key that was looked up last probably is in the memtable.
+    pub(crate) fn likely(&self) -> usize {
+        if let RowSource::Stored(row) = self { row.likely.get().saturating_sub(1) } else { 0 }
+    }
+
     /// Returns the entries from `low`, inclusive, to `high`, exclusive; in descending order if `reversed`.
     pub(crate) fn entries(&self, low: &[u8], high: &[u8], reversed: bool) -> RowEntries<'_> {
         match self {
@@ -167,6 +173,7 @@ impl Iterator for RowEntries<'_> {
 }
 
 /// An entry's key relative to its row.
+#[derive(Clone)]
 pub(crate) enum RowKey {
     Stored { whole: WholeKey, row_len: usize },
     Memory(Bytes),
@@ -187,10 +194,13 @@ impl RowKey {
     }
 
     /// Returns the bytes from `at` on, if possible without a copy.
-    pub(crate) fn tail(&self, at: usize) -> Bytes {
+    pub(crate) fn into_tail(self, at: usize) -> Bytes {
         match self {
             RowKey::Stored { whole, row_len } => whole.tail(row_len + at),
-            RowKey::Memory(key) => key.slice(at.min(key.len())..),
+            RowKey::Memory(mut key) => {
+                key.advance(at.min(key.len()));
+                key
+            }
         }
     }
 }

@@ -113,7 +113,7 @@ impl RowSource<'_> {
                 meter::check()?;
             }
             let (key, value) = entry?;
-            let Some(cell) = decode_cell(key.tail(level.len()), value, names.stored)? else { continue };
+            let Some(cell) = decode_cell(key.into_tail(level.len()), value, names.stored)? else { continue };
             if left.is_used_up() {
                 return Ok((StoredColumns::Cells(cells), Some(cell.name)));
             }
@@ -159,7 +159,7 @@ impl RowSource<'_> {
             let prefix = holder.cells();
             for entry in self.entries(&prefix, &holder.end(), false) {
                 let (key, value) = entry?;
-                let Some(cell) = decode_cell(key.tail(prefix.len()), value, subnames.stored)? else {
+                let Some(cell) = decode_cell(key.into_tail(prefix.len()), value, subnames.stored)? else {
                     continue;
                 };
                 if cells.len() >= command.cells_per_super || left.bytes == 0 {

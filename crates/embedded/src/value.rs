@@ -20,7 +20,7 @@
 use byteorder::{BigEndian, ByteOrder};
 use bytes::{Buf, Bytes};
 
-use base::model::{Cell, CellKind, DeletionTime, RangeTombstone};
+use base::model::{CellKind, CellView, DeletionTime, RangeTombstone};
 use store::{Result, StoreError};
 
 /// The format in byte 0.
@@ -83,7 +83,7 @@ fn put_name(name: Option<&[u8]>, out: &mut Vec<u8>) {
 }
 
 /// Appends an encoded cell. `name` is given if it cannot be restored from the key.
-pub(crate) fn encode_cell(cell: &Cell, name: Option<&[u8]>, out: &mut Vec<u8>) {
+pub(crate) fn encode_cell(cell: CellView<'_>, name: Option<&[u8]>, out: &mut Vec<u8>) {
     let timestamp = cell.timestamp;
     match cell.kind {
         CellKind::Live => put_head(LIVE, timestamp, name, out),
@@ -100,7 +100,7 @@ pub(crate) fn encode_cell(cell: &Cell, name: Option<&[u8]>, out: &mut Vec<u8>) {
         }
     }
     put_name(name, out);
-    out.extend_from_slice(&cell.value);
+    out.extend_from_slice(cell.value);
 }
 
 /// Encodes the deletion of a row or of a super column.
@@ -155,12 +155,11 @@ pub(crate) fn tombstone_since(value: &[u8]) -> Option<i32> {
     }
 }
 
-/// Returns the timestamp of a live cell that does not expire, without decoding it. `None` for all other values.
-pub(crate) fn live_timestamp(value: &[u8]) -> Option<i64> {
-    if *value.first()? != FORMAT || *value.get(1)? & KIND != LIVE {
-        return None;
-    }
-    value.get(2..HEAD).map(BigEndian::read_i64)
+/// Returns the timestamp of a live cell that does not expire and whose name is restored from its key, without decoding
+/// it. The rest of its value, from `HEAD` on, is the data. `None` for all other values.
+pub(crate) fn plain_timestamp(value: &[u8]) -> Option<i64> {
+    let [FORMAT, LIVE, rest @ ..] = value else { return None };
+    rest.first_chunk().copied().map(i64::from_be_bytes)
 }
 
 /// Returns a timestamp such that a cell with a later one wins over this value in every release.
@@ -257,7 +256,7 @@ fn read(value: &Bytes) -> Option<(Value, Option<usize>)> {
 mod tests {
     use super::*;
     use base::compat::Behaviour;
-    use base::model::{Winner, reconcile};
+    use base::model::{Cell, Winner, reconcile};
     use base::util::Release;
     use proptest::prelude::*;
 
@@ -297,10 +296,10 @@ mod tests {
             };
             let cell = Cell { name: Bytes::new(), value: data.clone(), timestamp, kind };
             let mut encoded = Vec::new();
-            encode_cell(&cell, name.as_deref(), &mut encoded);
+            encode_cell((&cell).into(), name.as_deref(), &mut encoded);
             let encoded = Bytes::from(encoded);
             prop_assert_eq!(tombstone_since(&encoded), since);
-            prop_assert_eq!(live_timestamp(&encoded), (kind == CellKind::Live).then_some(timestamp));
+            prop_assert_eq!(plain_timestamp(&encoded), (kind == CellKind::Live && name.is_none()).then_some(timestamp));
             prop_assert_eq!(decode(encoded.clone()).unwrap(), Value::Cell { timestamp, kind, name, data });
         }
 
@@ -316,7 +315,7 @@ mod tests {
             let old = Cell { name: Bytes::new(), value: old_data, timestamp: old_timestamp, kind: old_kind };
             let new = Cell { name: Bytes::new(), value: data, timestamp, kind };
             let mut encoded = Vec::new();
-            encode_cell(&old, None, &mut encoded);
+            encode_cell((&old).into(), None, &mut encoded);
             let is_later = timestamp > loses_to_later_than(&encoded) && kind != CellKind::Counter;
             prop_assert!(is_later || old_timestamp < 0 || timestamp <= old_timestamp
                 || [kind, old_kind].contains(&CellKind::Counter));
@@ -353,7 +352,7 @@ mod tests {
                 bytes[..2].copy_from_slice(&[FORMAT, kind]);
             }
             let _ = decode(Bytes::from(bytes.clone()));
-            let _ = (tombstone_since(&bytes), live_timestamp(&bytes), loses_to_later_than(&bytes));
+            let _ = (tombstone_since(&bytes), plain_timestamp(&bytes), loses_to_later_than(&bytes));
         }
     }
 }

@@ -2,6 +2,7 @@
 //! that win are written.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -26,16 +27,19 @@ use super::write_path::WritePath;
 use base::compat::Behaviour;
 use base::marshal::{AbstractType, StoredOrder};
 use base::model::{
-    Cell, CellKind, CfMutation, Change, ChangeView, DeletionTime, LevelRanges, Mutation, RangeTombstone,
-    SuperColumn,
+    Cell, CellKind, CellView, CfMutation, Change, ChangeView, DeletionTime, LevelRanges, Mutation,
+    RangeTombstone, SuperColumn, Winner, reconcile,
 };
 use base::schema::CfDef;
 use store::Result;
 use store::collect::Shadows;
-use store::resolve::{ResolvedRow, cell_to_store, resolve};
+use store::resolve::{ResolvedRow, resolve, total_to_store};
 
 /// Seconds after which the sweeper first removes the entries that a new deletion shadows.
 const FIRST_SWEEP_S: i64 = 600;
+
+/// Capacity of the buffer for keys, which most keys fit in.
+const KEY_ROOM: usize = 64;
 
 /// Where a write finds the existing cells of its row.
 pub(crate) struct RowLocation<'a> {
@@ -114,8 +118,16 @@ pub(crate) struct RowWriter<'a, 'l> {
     pub batch: WriteBatch,
 }
 
+/// The cells of a row or of a super column.
+struct CellLevel<'a> {
+    /// The beginning of their keys.
+    prefix: &'a [u8],
+    names: Names<'a>,
+    shadows: Shadows<'a>,
+}
+
 /// The existing cell of the same name as a new one.
-struct ExistingCell {
+struct OldCell {
     /// Its key, if that may differ from the new cell's key.
     key: Option<Vec<u8>>,
     cell: Cell,
@@ -168,14 +180,14 @@ impl RowWriter<'_, '_> {
         let mut changes = RowChanges {
             path: self.path,
             behaviour: self.behaviour,
-            now_s: self.path.clock.now_s(),
+            now_s: OnceCell::new(),
             cf: &cf,
             family,
             row: &row,
             source: &source,
             batch: &mut self.batch,
             changes: ChangeList::with_room_for(count, bytes),
-            key: Vec::new(),
+            key: Vec::with_capacity(KEY_ROOM),
         };
         changes.add_all(resolved)?;
         let changes = changes.changes;
@@ -190,7 +202,8 @@ impl RowWriter<'_, '_> {
 struct RowChanges<'a> {
     path: &'a WritePath,
     behaviour: &'static Behaviour,
-    now_s: i32,
+    /// The second of the write, once something depends on it.
+    now_s: OnceCell<i32>,
     cf: &'a CfDef,
     family: &'a OpenFamily,
     row: &'a RowPrefix,
@@ -213,17 +226,22 @@ impl RowChanges<'_> {
         }
         let cf = self.cf;
         let names = Names::new(&*cf.comparator, self.behaviour.release);
-        self.add_ranges(&resolved.ranges)?;
+        if !resolved.ranges.is_empty() {
+            self.add_ranges(&resolved.ranges)?;
+        }
         let (outer, ranges) = if counts { self.row_deletions()? } else { (DeletionTime::LIVE, Vec::new()) };
         let row_ranges = LevelRanges::of_row(&ranges, names.view);
-        for cell in resolved.cells {
-            let shadows = Shadows::of_row(outer, Some(row_ranges));
-            self.add_cell(COLUMNS_LEVEL, cell, names, shadows)?;
-        }
+        let shadows = Shadows::of_row(outer, Some(row_ranges));
+        let level = CellLevel { prefix: COLUMNS_LEVEL, names, shadows };
+        resolved.cells.try_take(|cell| self.add_cell(&level, cell))?;
         for super_column in resolved.supers {
             self.add_super(super_column, names, outer, &ranges)?;
         }
         Ok(())
+    }
+
+    fn now_s(&self) -> i32 {
+        *self.now_s.get_or_init(|| self.path.clock.now_s())
     }
 
     /// Returns the row's deletion and range tombstones, with the changes so far.
@@ -271,7 +289,7 @@ impl RowChanges<'_> {
                     continue;
                 }
             } else {
-                let due = i64::from(self.now_s) + FIRST_SWEEP_S;
+                let due = i64::from(self.now_s()) + FIRST_SWEEP_S;
                 self.path.queue.add(self.batch, due, self.family.id, &self.row.entry(&key));
             }
             self.changes.add(&key, Some(&value::encode_range(&merged)));
@@ -300,16 +318,15 @@ impl RowChanges<'_> {
         if change.deletion != DeletionTime::LIVE {
             self.add_deletion(holder.marker(), change.deletion, kept_name)?;
         }
-        let level = holder.cells();
         let counts = change.cells.iter().any(|cell| cell.kind == CellKind::Increment);
         let container = if counts { self.deletion(&holder.marker())? } else { DeletionTime::LIVE };
         let container = container.merged(LevelRanges::of_supers(ranges, names.view).over(&name));
         // A range tombstone that begins exactly at an increment's name shadows it too.
         let inside = LevelRanges::of_super(ranges, &name, DeletionTime::LIVE, names.view, subnames.view);
         let unchanged = self.changes.len();
-        for cell in change.cells {
-            self.add_cell(&level, cell, subnames, Shadows { container, outer, ranges: Some(inside) })?;
-        }
+        let shadows = Shadows { container, outer, ranges: Some(inside) };
+        let level = CellLevel { prefix: &holder.cells(), names: subnames, shadows };
+        change.cells.iter().try_for_each(|cell| self.add_cell(&level, cell.into()))?;
         // A super column that stays empty, since all its increments are shadowed, stores no name either.
         if change.deletion == DeletionTime::LIVE && kept_name.is_some() && self.changes.len() > unchanged {
             self.add_deletion(holder.marker(), change.deletion, kept_name)?;
@@ -327,72 +344,68 @@ impl RowChanges<'_> {
         first.transpose().map(|first| first.is_some())
     }
 
-    fn add_cell(&mut self, level: &[u8], cell: Cell, names: Names<'_>, shadows: Shadows<'_>) -> Result<()> {
+    fn add_cell(&mut self, level: &CellLevel<'_>, cell: CellView<'_>) -> Result<()> {
         let mut key = std::mem::take(&mut self.key);
-        key::write_cell(level, &cell.name, names.stored, &mut key);
-        let added = self.add_cell_at(&key, level, cell, names, shadows);
+        key::write_cell(level.prefix, cell.name, level.names.stored, &mut key);
+        let added = self.add_cell_at(&key, level, cell);
         self.key = key;
         added
     }
 
-    fn add_cell_at(
-        &mut self,
-        key: &[u8],
-        level: &[u8],
-        cell: Cell,
-        names: Names<'_>,
-        shadows: Shadows<'_>,
-    ) -> Result<()> {
-        let old = self.stored_cell(level, key, &cell, names)?;
-        let (old_key, old) = old.map_or((None, None), |old| (old.key, Some(old.cell)));
-        let Some(cell) = cell_to_store(old, cell, self.behaviour, shadows) else { return Ok(()) };
-        if let Some(old_key) = old_key.filter(|old_key| *old_key != key) {
+    fn add_cell_at(&mut self, key: &[u8], level: &CellLevel<'_>, new: CellView<'_>) -> Result<()> {
+        let old = self.stored_cell(key, level, new)?;
+        if self.changes.is_empty() {
+            self.changes.likely = self.source.likely();
+        }
+        let mut cell = new;
+        let total;
+        if new.kind == CellKind::Increment {
+            let (old, increment) = (old.as_ref().map(|old| &old.cell), new.cell(Bytes::copy_from_slice));
+            total = total_to_store(old, increment, self.behaviour, level.shadows);
+            let Some(total) = &total else { return Ok(()) };
+            cell = total.into();
+        } else if old.as_ref().is_some_and(|old| reconcile(&old.cell, new, self.behaviour) == Winner::Old) {
+            return Ok(());
+        }
+        if let Some(old_key) = old.and_then(|old| old.key).filter(|old_key| *old_key != key) {
             self.changes.add(&old_key, None);
         }
-        let kept_name = (!is_restored_from_key(&cell.name, names.stored)).then_some(&cell.name[..]);
+        let kept_name = (!is_restored_from_key(cell.name, level.names.stored)).then_some(cell.name);
         let about = value::HEAD + kept_name.map_or(0, <[u8]>::len) + cell.value.len();
-        self.changes.add_written(key, about, |out| value::encode_cell(&cell, kept_name, out));
+        self.changes.add_written(key, about, |out| value::encode_cell(cell, kept_name, out));
         Ok(())
     }
 
     /// Returns the existing cell of the same name. A tombstone past gc_grace is treated as absent.
-    fn stored_cell(
-        &self,
-        level: &[u8],
-        key: &[u8],
-        cell: &Cell,
-        names: Names<'_>,
-    ) -> Result<Option<ExistingCell>> {
+    fn stored_cell(&self, key: &[u8], level: &CellLevel<'_>, cell: CellView<'_>) -> Result<Option<OldCell>> {
+        let CellLevel { prefix, names, .. } = *level;
         let existing = if names.view.stored_order() == StoredOrder::Exact {
             if cell.kind != CellKind::Increment {
                 if cell.kind != CellKind::Counter && self.source.loses_to(cell.timestamp) {
                     return Ok(None);
                 }
-                let timestamp = match self.source.look_at(key, value::live_timestamp)? {
+                let timestamp = match self.source.look_at(key, value::plain_timestamp)? {
                     None => return Ok(None),
                     Some(timestamp) => timestamp.filter(|timestamp| *timestamp != cell.timestamp),
                 };
                 if let Some(timestamp) = timestamp {
                     // If timestamps differ, the values are not compared, so they are not read.
                     let cell = Cell::live(Bytes::new(), Bytes::new(), timestamp);
-                    return Ok(Some(ExistingCell { key: None, cell }));
+                    return Ok(Some(OldCell { key: None, cell }));
                 }
             }
             let Some(value) = self.source.get(key)? else { return Ok(None) };
-            // If the key is the name, the new cell's name is used, which saves a copy.
-            let is_name = names.stored.ordered_is_name();
-            let ordered =
-                if is_name { cell.name.clone() } else { Bytes::copy_from_slice(&key[level.len()..]) };
-            decode_cell(ordered, value, names.stored)?.map(|cell| ExistingCell { key: None, cell })
+            let ordered = Bytes::copy_from_slice(&key[prefix.len()..]);
+            decode_cell(ordered, value, names.stored)?.map(|cell| OldCell { key: None, cell })
         } else {
-            let found = self.source.find_cell(level, &cell.name, names)?;
-            found.map(|(key, cell)| ExistingCell { key: Some(key), cell })
+            let found = self.source.find_cell(prefix, cell.name, names)?;
+            found.map(|(key, cell)| OldCell { key: Some(key), cell })
         };
-        let now_s = self.now_s;
-        let gc_before = now_s.saturating_sub(self.cf.gc_grace_s);
-        let existing =
-            existing.map(|old| ExistingCell { key: old.key, cell: old.cell.at(now_s, self.behaviour) });
-        Ok(existing.filter(|old| old.key.is_some() || !old.cell.is_purgeable(gc_before)))
+        let Some(OldCell { key, cell }) = existing else { return Ok(None) };
+        let now_s = self.now_s();
+        let cell = cell.at(now_s, self.behaviour);
+        let is_purged = key.is_none() && cell.is_purgeable(now_s.saturating_sub(self.cf.gc_grace_s));
+        Ok((!is_purged).then_some(OldCell { key, cell }))
     }
 
     fn add_deletion(
@@ -415,7 +428,7 @@ impl RowChanges<'_> {
         }
         let was_queued = old.is_some_and(|old| old != DeletionTime::LIVE);
         if !was_queued && deletion != DeletionTime::LIVE {
-            let due = i64::from(self.now_s) + FIRST_SWEEP_S;
+            let due = i64::from(self.now_s()) + FIRST_SWEEP_S;
             let whole_key = self.row.entry(&marker);
             self.path.queue.add(self.batch, due, self.family.id, &whole_key);
         }

@@ -67,7 +67,7 @@ impl WritePath {
     /// Applies mutations of different rows. Without `may_wait` tables are not read.
     pub(crate) fn write(
         &self,
-        mutations: Vec<Mutation>,
+        mut mutations: Vec<Mutation>,
         behaviour: &'static Behaviour,
         may_wait: Option<&BlockingPermit>,
     ) -> Result<WriteOutcome> {
@@ -77,8 +77,8 @@ impl WritePath {
             mutations => self.read.locks.lock(mutations.iter().map(|mutation| &mutation.key[..])),
         };
         let families = self.read.families.now();
-        let mut mutations: Vec<Mutation> = mutations.into_iter().map(Mutation::joined).collect();
         for mutation in &mut mutations {
+            mutation.join();
             // An index that was dropped since the request has begun needs no entries.
             mutation.families.retain(|change| !change.cf.is_index() || families.family(&change.cf).is_ok());
         }

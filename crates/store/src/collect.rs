@@ -104,7 +104,8 @@ pub fn collect_cells(
         if at % CELLS_PER_CHECK == CELLS_PER_CHECK - 1 {
             check(gather)?;
         }
-        let cell = cell?.at(command.now_s, command.behaviour);
+        let mut cell = cell?;
+        cell.expire(command.now_s, command.behaviour);
         if table.is_some_and(|table| table.is_dropped(&cell.name, cell.timestamp)) {
             continue;
         }

@@ -4,8 +4,6 @@
 //! with earlier changes of its own mutation before it is reconciled with stored cells. This has one visible effect: up
 //! to 1.0, a second row deletion in a mutation replaces the first one even if it is older.
 
-use std::iter::{Chain, FilterMap};
-
 use bytes::Bytes;
 
 use super::collect::Shadows;
@@ -13,8 +11,8 @@ use base::compat::Behaviour;
 use base::marshal;
 use base::marshal::AbstractType;
 use base::model::{
-    Cell, CellKind, CfMutation, Change, Changes, DeletionTime, IntoChanges, RangeTombstone, SuperColumn,
-    Winner, reconcile,
+    Cell, CellKind, CellView, CfMutation, Change, Changes, DeletionTime, RangeTombstone, SuperColumn, Winner,
+    reconcile,
 };
 
 /// The row that a mutation describes, with names sorted by the comparators.
@@ -60,26 +58,24 @@ impl RowCells {
         if is_in_order {
             row.in_order = cells;
         } else {
-            row.sorted = merge_cells(cells.into_iter().filter_map(cell_of).collect(), comparator, behaviour);
+            let mut unsorted = Vec::with_capacity(row.count);
+            cells.take_all(|change| {
+                if let Change::Cell { cell, .. } = change {
+                    unsorted.push(cell);
+                }
+            });
+            row.sorted = merge_cells(unsorted, comparator, behaviour);
         }
         row
     }
-}
 
-impl IntoIterator for RowCells {
-    type Item = Cell;
-    type IntoIter = Chain<FilterMap<IntoChanges, fn(Change) -> Option<Cell>>, std::vec::IntoIter<Cell>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        let cell_of: fn(Change) -> Option<Cell> = cell_of;
-        self.in_order.into_iter().filter_map(cell_of).chain(self.sorted)
-    }
-}
-
-fn cell_of(change: Change) -> Option<Cell> {
-    match change {
-        Change::Cell { cell, .. } => Some(cell),
-        Change::DeleteSuper { .. } | Change::DeleteRow { .. } | Change::DeleteRange(_) => None,
+    /// Lends each cell to `take`.
+    ///
+    /// # Errors
+    /// The first error of `take`.
+    pub fn try_take<E>(self, mut take: impl FnMut(CellView<'_>) -> Result<(), E>) -> Result<(), E> {
+        self.in_order.try_take_cells(&mut take)?;
+        self.sorted.iter().try_for_each(|cell| take(cell.into()))
     }
 }
 
@@ -125,31 +121,25 @@ pub fn resolve(mutation: CfMutation, behaviour: &Behaviour) -> ResolvedRow {
     row
 }
 
-/// Reconciles a new cell with the existing one of its name. Returns the cell to store, or `None` if the existing one
-/// stays. An expired cell must be passed as the tombstone that it has become.
-pub fn cell_to_store(
-    old: Option<Cell>,
-    new: Cell,
+/// Returns the total of a counter after an increment: the cell to store. `None` if a deletion shadows the increment. An
+/// expired cell must be passed as the tombstone that it has become.
+pub fn total_to_store(
+    old: Option<&Cell>,
+    increment: Cell,
     behaviour: &Behaviour,
     shadows: Shadows<'_>,
 ) -> Option<Cell> {
-    if new.kind == CellKind::Increment {
-        let is_final = behaviour.cells.counter_deletions_are_final && shadows.cover_with_deletion(&new);
-        if is_final || shadows.hide(&new) {
-            return None;
-        }
-        let old = old.filter(|old| !old.is_live() || !shadows.hide(old));
-        let total = new.counted(old.as_ref(), behaviour);
-        debug_assert!(
-            total.as_ref().is_none_or(|total| total.kind != CellKind::Increment),
-            "an increment would be stored in place of a total, and lost"
-        );
-        return total;
+    let is_final = behaviour.cells.counter_deletions_are_final && shadows.cover_with_deletion(&increment);
+    if is_final || shadows.hide(&increment) {
+        return None;
     }
-    match old {
-        Some(old) if reconcile(&old, &new, behaviour) == Winner::Old => None,
-        _ => Some(new),
-    }
+    let old = old.filter(|old| !old.is_live() || !shadows.hide(old));
+    let total = increment.counted(old, behaviour);
+    debug_assert!(
+        total.as_ref().is_none_or(|total| total.kind != CellKind::Increment),
+        "an increment would be stored in place of a total, and lost"
+    );
+    total
 }
 
 /// Sorts cells by name, and reconciles cells of the same name in the order of the mutation.
@@ -163,7 +153,7 @@ fn merge_cells(mut cells: Vec<Cell>, comparator: &dyn AbstractType, behaviour: &
         if is_same && old.kind == CellKind::Increment && new.kind == CellKind::Increment {
             let sum = old.count().unwrap_or_default().wrapping_add(new.count().unwrap_or_default());
             *old = Cell::increment(old.name.clone(), sum, old.timestamp.max(new.timestamp));
-        } else if is_same && reconcile(old, new, behaviour) == Winner::New {
+        } else if is_same && reconcile(old, &*new, behaviour) == Winner::New {
             std::mem::swap(old, new);
         }
         is_same

@@ -84,19 +84,18 @@ impl Mutation {
 
     /// Joins the changes to the same column family, so that they are reconciled with each other. The row of an index
     /// often has one entry for each change of a batch.
-    #[must_use]
-    pub fn joined(mut self) -> Mutation {
+    pub fn join(&mut self) {
         if self.families.len() < 2 {
-            return self;
+            return;
         }
         let mut joined: Vec<CfMutation> = Vec::with_capacity(self.families.len());
-        for family in self.families {
+        for family in self.families.drain(..) {
             let is_same = |other: &&mut CfMutation| {
                 (&other.cf.keyspace, &other.cf.name) == (&family.cf.keyspace, &family.cf.name)
             };
             // Entries of the same column family are mostly adjacent.
             match joined.iter_mut().rev().find(is_same) {
-                Some(other) => family.changes.into_iter().for_each(|change| other.changes.push(change)),
+                Some(other) => family.changes.take_all(|change| other.changes.push(change)),
                 None => joined.push(family),
             }
         }
@@ -106,6 +105,5 @@ impl Mutation {
             "changes of a row would not be reconciled with each other"
         );
         self.families = joined;
-        self
     }
 }

@@ -16,7 +16,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Cell, CellKind};
+use super::{Cell, CellKind, CellView};
 
 use crate::compat::Behaviour;
 use crate::compat::rules::{TimestampOrder, ValueTie};
@@ -31,7 +31,8 @@ pub enum Winner {
 }
 
 /// Returns which cell wins: the existing one or the new one. Expired cells must be passed as tombstones.
-pub fn reconcile(old: &Cell, new: &Cell, behaviour: &Behaviour) -> Winner {
+pub fn reconcile<'a>(old: &'a Cell, new: impl Into<CellView<'a>>, behaviour: &Behaviour) -> Winner {
+    let (old, new) = (old.into(), new.into());
     let winner = winner_of(old, new, behaviour);
     debug_assert!(
         behaviour.cells.timestamps != TimestampOrder::Plain
@@ -42,7 +43,7 @@ pub fn reconcile(old: &Cell, new: &Cell, behaviour: &Behaviour) -> Winner {
     winner
 }
 
-fn winner_of(old: &Cell, new: &Cell, behaviour: &Behaviour) -> Winner {
+fn winner_of(old: CellView<'_>, new: CellView<'_>, behaviour: &Behaviour) -> Winner {
     if behaviour.cells.counter_deletions_are_final
         && (old.kind == CellKind::Counter) != (new.kind == CellKind::Counter)
     {
@@ -60,7 +61,7 @@ fn winner_of(old: &Cell, new: &Cell, behaviour: &Behaviour) -> Winner {
     }
 }
 
-fn by_timestamp(old: &Cell, new: &Cell, order: TimestampOrder) -> Ordering {
+fn by_timestamp(old: CellView<'_>, new: CellView<'_>, order: TimestampOrder) -> Ordering {
     let wraps = match order {
         TimestampOrder::WrappingUnlessOldIsDeleted => old.is_live(),
         TimestampOrder::WrappingBetweenValues => old.is_live() && new.is_live(),
@@ -69,15 +70,15 @@ fn by_timestamp(old: &Cell, new: &Cell, order: TimestampOrder) -> Ordering {
     if wraps { old.timestamp.wrapping_sub(new.timestamp).cmp(&0) } else { old.timestamp.cmp(&new.timestamp) }
 }
 
-fn by_kind_and_value(old: &Cell, new: &Cell, tie: ValueTie) -> Winner {
+fn by_kind_and_value(old: CellView<'_>, new: CellView<'_>, tie: ValueTie) -> Winner {
     match (old.is_live(), new.is_live()) {
         (false, _) => Winner::Old,
         (true, false) => Winner::New,
         (true, true) => match tie {
             ValueTie::LastWritten => Winner::New,
-            ValueTie::LargerUnsigned => larger(old.value.cmp(&new.value).then_with(|| by_expiry(old, new))),
+            ValueTie::LargerUnsigned => larger(old.value.cmp(new.value).then_with(|| by_expiry(old, new))),
             ValueTie::LargerSigned => {
-                let order = signed_bytes(&old.value).cmp(signed_bytes(&new.value));
+                let order = signed_bytes(old.value).cmp(signed_bytes(new.value));
                 larger(order.then_with(|| by_expiry(old, new)))
             }
         },
@@ -86,8 +87,8 @@ fn by_kind_and_value(old: &Cell, new: &Cell, tie: ValueTie) -> Winner {
 
 /// Compares two cells with equal values by their expiry: the later one wins, and a cell that does not expire wins over
 /// one that does.
-fn by_expiry(old: &Cell, new: &Cell) -> Ordering {
-    let end = |cell: &Cell| match cell.kind {
+fn by_expiry(old: CellView<'_>, new: CellView<'_>) -> Ordering {
+    let end = |cell: CellView<'_>| match cell.kind {
         CellKind::Expiring { expires_at_s, ttl_s } => (expires_at_s, ttl_s),
         _ => (i32::MAX, i32::MAX),
     };

@@ -28,14 +28,19 @@ pub(super) const HEAD_SUM: usize = 8;
 #[derive(Default)]
 pub(crate) struct RecordBuilder {
     bytes: Vec<u8>,
-    rows: SmallVec<[Range<usize>; 1]>,
+    rows: SmallVec<[RowPlace; 1]>,
+}
+
+/// Where a row is in the payload, and its first key in the memtable.
+struct RowPlace {
+    range: Range<usize>,
+    likely: usize,
 }
 
 /// A complete record whose place in the log, which its head's checksum covers, is not known yet.
 pub(crate) struct SealedRecord {
     pub payload: Vec<u8>,
-    /// Where each row is in the payload.
-    rows: SmallVec<[Range<usize>; 1]>,
+    rows: SmallVec<[RowPlace; 1]>,
     length: u32,
     sum: u32,
 }
@@ -53,11 +58,11 @@ impl RecordBuilder {
     /// Adds a row and its changes.
     pub(crate) fn row(&mut self, family: u64, prefix: &[u8], changes: ChangeList) {
         self.bytes.reserve(16 + prefix.len() + changes.room());
-        let begin = self.bytes.len();
+        let (begin, likely) = (self.bytes.len(), changes.likely);
         self.bytes.extend_from_slice(&family.to_be_bytes());
         put_bytes(prefix, &mut self.bytes);
         changes.move_to(&mut self.bytes);
-        self.rows.push(begin..self.bytes.len());
+        self.rows.push(RowPlace { range: begin..self.bytes.len(), likely });
     }
 
     /// Makes room for about so many bytes: a record of many rows would double several times.
@@ -118,27 +123,29 @@ impl SealedRecord {
 
     /// Returns the rows in the order in which they were added.
     pub(crate) fn rows(&self) -> impl Iterator<Item = RowRecord<'_>> {
-        self.rows.iter().filter_map(|range| RowRecord::read(&mut self.payload.get(range.clone())?))
+        let read =
+            |place: &RowPlace| RowRecord::read(&mut self.payload.get(place.range.clone())?, place.likely);
+        self.rows.iter().filter_map(read)
     }
 }
 
 impl<'a> RowRecord<'a> {
     /// Reads the head of a row. Its changes are left in `bytes`.
-    fn read(bytes: &mut &'a [u8]) -> Option<RowRecord<'a>> {
+    fn read(bytes: &mut &'a [u8], likely: usize) -> Option<RowRecord<'a>> {
         let (id, generation) = (take_number(bytes)?, take_number(bytes)?);
         let prefix = take_bytes(bytes)?;
         let family = u64::from(id) << 32 | u64::from(generation);
-        Some(RowRecord { family, prefix, changes: Changes::read(bytes)? })
+        Some(RowRecord { family, prefix, changes: Changes::read(bytes, likely)? })
     }
 }
 
 /// Returns the checksum of a head. It covers the record's place, so a record at any other place is not valid.
 fn head_sum(seed: u64, offset: u64, head: &[u8]) -> u32 {
-    let mut sum = crc32fast::Hasher::new();
-    sum.update(&seed.to_be_bytes());
-    sum.update(&offset.to_be_bytes());
-    sum.update(head);
-    sum.finalize()
+    let mut bytes = [0; 16 + HEAD_SUM];
+    BigEndian::write_u64(&mut bytes, seed);
+    BigEndian::write_u64(&mut bytes[8..], offset);
+    bytes[16..].copy_from_slice(head);
+    crc32fast::hash(&bytes)
 }
 
 /// Returns the length and the checksum of a record's payload. `None` if this is not the head of a record at this place.
@@ -154,7 +161,7 @@ pub(super) fn rows_of(payload: &[u8]) -> Option<Vec<RowRecord<'_>>> {
     let mut rest = payload;
     let mut rows = Vec::new();
     while !rest.is_empty() {
-        let row = RowRecord::read(&mut rest)?;
+        let row = RowRecord::read(&mut rest, 0)?;
         rest = row.changes.end()?;
         rows.push(row);
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
 use parking_lot::RwLock;
+use smallvec::SmallVec;
 
 use super::entry_map::EntryMap;
 use super::table::Memtable;
@@ -188,8 +189,7 @@ fn groups_to_merge(layers: &[Arc<Memtable>]) -> Vec<Range<usize>> {
 
 impl MemoryView {
     /// Returns the entries of a row in each memtable, newest first.
-    pub(crate) fn row(&self, family: u64, prefix: &[u8]) -> Vec<EntryMap> {
-        // Collecting nothing does not allocate, so rows that are in no memtable are cheap.
+    pub(crate) fn row(&self, family: u64, prefix: &[u8]) -> SmallVec<[EntryMap; 1]> {
         self.memtables().filter_map(|table| table.rows(family)?.get(prefix)).collect()
     }
 

@@ -205,7 +205,9 @@ pub(crate) fn find_method(
 ) -> Option<&'static Method> {
     let rows = methods::named(name);
     let named = || rows.iter().copied();
-    let of_shape = || named().filter(|method| args.fit(&method.args));
+    let fits =
+        rows.iter().enumerate().fold(0u64, |fits, (at, row)| fits | u64::from(args.fit(&row.args)) << at);
+    let of_shape = || named().enumerate().filter(|(at, _)| fits >> at & 1 == 1).map(|(_, method)| method);
     let likelier = compat.expected.unwrap_or(match transport {
         Transport::Framed => ApiGeneration::AfterSetKeyspace,
         Transport::Unframed => ApiGeneration::WithKeyspace,
@@ -225,8 +227,8 @@ pub(crate) fn find_method(
     }
     of_shape()
         .find(|method| method.generation() == generation && method.releases.has(level))
-        .or_else(|| of_shape().rfind(|method| method.generation() == generation))
-        .or_else(|| of_shape().next_back())
+        .or_else(|| of_shape().filter(|method| method.generation() == generation).last())
+        .or_else(|| of_shape().last())
         .or_else(|| named().rfind(|method| method.generation() == generation))
         .or_else(|| named().next_back())
 }

@@ -6,14 +6,14 @@ use super::{Reader, TType, WireError};
 const ARGUMENTS_MAX: usize = 12;
 
 /// The places of the arguments in a message, in the order sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Arguments {
     found: [Argument; ARGUMENTS_MAX],
     count: usize,
 }
 
 /// An argument of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Argument {
     /// The number of the field in the struct of arguments.
     pub id: i16,
@@ -31,16 +31,22 @@ impl Arguments {
     ///
     /// If the struct is invalid or incomplete.
     pub fn find(reader: &mut Reader<'_>) -> Result<Arguments, WireError> {
-        let unused = Argument { id: 0, ttype: TType::Stop, position: 0 };
-        let mut arguments = Arguments { found: [unused; ARGUMENTS_MAX], count: 0 };
+        let mut arguments = Arguments::default();
+        arguments.find_in(reader)?;
+        Ok(arguments)
+    }
+
+    /// Does the same in place of the arguments of another message.
+    pub(super) fn find_in(&mut self, reader: &mut Reader<'_>) -> Result<(), WireError> {
+        self.count = 0;
         while let Some((ttype, id)) = reader.field_begin()? {
-            if let Some(slot) = arguments.found.get_mut(arguments.count) {
+            if let Some(slot) = self.found.get_mut(self.count) {
                 *slot = Argument { id, ttype, position: reader.position() };
-                arguments.count += 1;
+                self.count += 1;
             }
             reader.skip(ttype)?;
         }
-        Ok(arguments)
+        Ok(())
     }
 
     /// Returns the arguments in the order sent.

@@ -17,7 +17,7 @@ pub enum Scan {
 ///
 /// The position is kept between calls, so a large message that arrives slowly is scanned once, not once for each
 /// packet. Contents of strings are not read: after a length, the position may be beyond the received bytes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MessageScanner {
     /// Longest message in bytes.
     limit: usize,
@@ -28,7 +28,8 @@ pub struct MessageScanner {
     /// Open containers, the argument struct first. Empty until the header has been read.
     open: Vec<Container>,
     /// The arguments of the last complete message, if it arrived whole.
-    arguments: Option<Arguments>,
+    arguments: Arguments,
+    arrived_whole: bool,
 }
 
 #[derive(Debug)]
@@ -61,7 +62,7 @@ impl From<WireError> for Pause {
 impl MessageScanner {
     /// Creates a scanner for messages of at most `limit` bytes.
     pub fn new(limit: usize) -> MessageScanner {
-        MessageScanner { limit, at: 0, pending: None, open: Vec::new(), arguments: None }
+        MessageScanner { limit, ..MessageScanner::default() }
     }
 
     /// Changes the length limit, for the current and later messages.
@@ -77,14 +78,15 @@ impl MessageScanner {
     /// If the bytes are not a message, or the message is too long. Then the connection must be closed.
     pub fn scan(&mut self, buffer: &[u8]) -> Result<Scan, WireError> {
         // Most messages have arrived completely and need no saved position.
+        self.arrived_whole = false;
         if self.open.is_empty()
-            && let Ok((length, arguments)) = whole_message(buffer)
+            && !buffer.is_empty()
+            && let Ok(length) = whole_message(buffer, &mut self.arguments)
             && length <= self.limit
         {
-            self.arguments = Some(arguments);
+            self.arrived_whole = true;
             return Ok(Scan::Complete(length));
         }
-        self.arguments = None;
         let walked = self.walk(buffer);
         if self.at > self.limit {
             return Err(WireError::MessageTooLong { length: self.at, limit: self.limit });
@@ -99,7 +101,7 @@ impl MessageScanner {
     /// Returns the arguments of the last complete message. `None` if it arrived in parts, because then the scan does not
     /// find them.
     pub fn arguments(&self) -> Option<&Arguments> {
-        self.arguments.as_ref()
+        self.arrived_whole.then_some(&self.arguments)
     }
 
     fn walk(&mut self, buffer: &[u8]) -> Result<(), Pause> {
@@ -231,13 +233,13 @@ impl MessageScanner {
     }
 }
 
-/// Returns the length and the arguments of the complete message at the start of the buffer; an error if it is incomplete
-/// or invalid.
-fn whole_message(buffer: &[u8]) -> Result<(usize, Arguments), WireError> {
+/// Finds the arguments of the complete message at the start of the buffer, and returns its length; an error if it is
+/// incomplete or invalid.
+fn whole_message(buffer: &[u8], arguments: &mut Arguments) -> Result<usize, WireError> {
     let mut reader = Reader::over(buffer);
     MessageHeader::read(&mut reader)?;
-    let arguments = Arguments::find(&mut reader)?;
-    Ok((reader.position(), arguments))
+    arguments.find_in(&mut reader)?;
+    Ok(reader.position())
 }
 
 /// Returns the `N` bytes at `at`, or how many bytes are missing up to their end.
@@ -278,12 +280,13 @@ mod tests {
         scanner.scan(&bytes).unwrap();
         let mut reader = Reader::over(&bytes);
         MessageHeader::read(&mut reader).unwrap();
-        assert_eq!(scanner.arguments(), Arguments::find(&mut reader).ok().as_ref());
+        let found = Arguments::find(&mut reader).unwrap();
+        assert_eq!(scanner.arguments().map(Arguments::as_slice), Some(found.as_slice()));
 
         scanner.scan(&bytes).unwrap();
         scanner.scan(&bytes[..20]).unwrap();
         assert_eq!(scanner.scan(&bytes), Ok(Scan::Complete(bytes.len())));
-        assert_eq!(scanner.arguments(), None, "the arguments of an earlier message");
+        assert!(scanner.arguments().is_none(), "the arguments of an earlier message");
     }
 
     #[test]

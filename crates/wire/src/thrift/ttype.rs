@@ -3,11 +3,12 @@
 use super::WireError;
 
 /// A type code, as written before fields and elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::FromRepr)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, strum::FromRepr)]
 #[repr(u8)]
 pub enum TType {
     /// Ends a struct. As an element type it means any unknown code of an empty container: some hand-written clients
     /// write 0 there, and old servers ignored it.
+    #[default]
     Stop = 0,
     /// One byte: 0 is false.
     Bool = 2,
