@@ -171,13 +171,13 @@ fn changes_of(columns: RowColumns) -> Vec<Change> {
             cells.into_iter().map(|cell| Change::Cell { super_column: None, cell }).collect()
         }
         RowColumns::Supers(supers) => {
-            let of_super = |held: base::model::SuperColumn| {
-                let name = held.name;
-                held.cells
-                    .into_iter()
-                    .map(move |cell| Change::Cell { super_column: Some(name.clone()), cell })
-            };
-            supers.into_iter().flat_map(of_super).collect()
+            let mut changes = Vec::new();
+            for held in supers {
+                for cell in held.cells {
+                    changes.push(Change::Cell { super_column: Some(held.name.clone()), cell });
+                }
+            }
+            changes
         }
     }
 }

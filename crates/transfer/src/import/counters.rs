@@ -67,9 +67,9 @@ impl CounterMerge {
             merge.check_order(&log.partitioner())?;
         }
         let next = merge.next_row()?;
-        let is_final = |table: &SstableFile| table.descriptor.format.counter_deletions_are_final();
-        let (deletions_are_final, is_modern) = (tables.iter().any(is_final), read.is_modern);
-        Ok(CounterMerge { merge, next, deletions_are_final, log, is_modern, cf })
+        let deletions_are_final =
+            tables.iter().any(|table| table.descriptor.format.counter_deletions_are_final());
+        Ok(CounterMerge { merge, next, deletions_are_final, log, is_modern: read.is_modern, cf })
     }
 
     /// Returns the next row, with the totals of its counters and all else that it has. `None` at the end.

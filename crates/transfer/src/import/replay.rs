@@ -77,8 +77,8 @@ impl Replay {
                 // Up to 1.1.4 ids of segments came from a clock that restarts with the machine: an SSTable can have a
                 // position after all logs. 1.1.6 and later, from `hf` on, ignore such positions.
                 let may_be_wrong = !table.descriptor.format.has_lasting_log_positions();
-                let is_possible = |end: &LogPosition| !may_be_wrong || end.segment <= *last;
-                let intervals = flushed.intervals.into_iter().filter(|(_, end)| is_possible(end));
+                let mut intervals = flushed.intervals;
+                intervals.retain(|(_, end)| !may_be_wrong || end.segment <= *last);
                 replay.flushed.entry((table.node, name.clone())).or_default().extend(intervals);
             }
         }
@@ -110,8 +110,8 @@ fn local_rows(inventory: &Inventory) -> HashMap<usize, Result<SchemaRow, Sstable
         if let Entry::Vacant(place) = found.entry(node) {
             let own: Vec<_> = tables.iter().filter(|table| table.node == node).cloned().collect();
             let rows = read_system_rows(&own, 0, false);
-            let own = |rows: Vec<SchemaRow>| rows.into_iter().find(|row| row.keyspace == "local");
-            place.insert(rows.map(|rows| own(rows).unwrap_or_default()));
+            let row = rows.map(|rows| rows.into_iter().find(|row| row.keyspace == "local"));
+            place.insert(row.map(Option::unwrap_or_default));
         }
     }
     found
