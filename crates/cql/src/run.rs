@@ -190,8 +190,8 @@ impl Prepared {
     fn ordered(&self, options: &QueryOptions) -> Vec<BoundValue> {
         let places: HashMap<&str, usize> =
             options.names.iter().enumerate().rev().map(|(at, name)| (name.as_str(), at)).collect();
-        let value = |marker: &ColumnSpec| options.values.get(*places.get(marker.name.as_str())?).cloned();
-        self.markers.iter().filter_map(value).collect()
+        let places = self.markers.iter().filter_map(|marker| places.get(marker.name.as_str()));
+        places.filter_map(|at| options.values.get(*at).cloned()).collect()
     }
 
     /// Returns the options with the values in the order of the markers.

@@ -137,8 +137,11 @@ pub(super) fn list(request: &AccessRequest<'_>, of: Option<&str>, is_recursive: 
             return unauthorized(format!("You are not authorized to view roles granted to {of} "));
         }
     };
-    let row = |name| roles.get(name).map(|role| (name, role.is_superuser, role.can_login));
-    Ok(rows::roles(names.into_iter().filter_map(row).collect()))
+    let mut found = Vec::new();
+    for name in names {
+        found.extend(roles.get(name).map(|role| (name, role.is_superuser, role.can_login)));
+    }
+    Ok(rows::roles(found))
 }
 
 /// Returns a role with the roles granted to it: all of them if `is_recursive` is set, otherwise only the direct ones.

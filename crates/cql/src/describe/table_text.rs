@@ -56,19 +56,17 @@ pub(super) fn table(state: &QueryState<'_>, keyspace: &KeyspaceDef, cf: &CfDef, 
 fn columns(def: &TableDef) -> String {
     let is_simple = def.partition_key.len() == 1 && def.clustering.is_empty();
     // Static columns come first, and columns that take one cell come before the others.
-    let rank = |column: &&TableColumn| (column.kind != ColumnKind::Static, column.cql_type.is_multi_cell());
     let mut others: Vec<&TableColumn> = def.others.values().collect();
-    others.sort_by_key(rank);
-    let line = |column: &TableColumn| {
+    others.sort_by_key(|column| (column.kind != ColumnKind::Static, column.cql_type.is_multi_cell()));
+    let mut lines = Vec::new();
+    for column in def.partition_key.iter().chain(&def.clustering).chain(others) {
         let words = match column.kind {
             ColumnKind::Static => " static",
             ColumnKind::PartitionKey if is_simple => " PRIMARY KEY",
             _ => "",
         };
-        format!("{} {}{words}", name_text(&column.name), column_type(&column.cql_type))
-    };
-    let keys = def.partition_key.iter().chain(&def.clustering);
-    let mut lines: Vec<String> = keys.chain(others).map(line).collect();
+        lines.push(format!("{} {}{words}", name_text(&column.name), column_type(&column.cql_type)));
+    }
     if !is_simple {
         let names = |columns: &[TableColumn]| -> Vec<String> {
             columns.iter().map(|column| name_text(&column.name)).collect()

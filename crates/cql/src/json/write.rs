@@ -39,8 +39,8 @@ fn json_of(cql_type: &CqlType, value: &Bytes, types: TypesOf<'_>) -> Option<Stri
     // Missing fields at the end are null.
     let fields = |of: Vec<&CqlType>| {
         let mut fields = tuple_from_bytes(value)?.into_iter();
-        let text = |of: &CqlType| to_json(of, fields.next().flatten().as_ref(), types);
-        Some(of.into_iter().map(text).collect::<Vec<String>>())
+        let of = of.into_iter();
+        Some(of.map(|of| to_json(of, fields.next().flatten().as_ref(), types)).collect::<Vec<String>>())
     };
     match cql_type {
         CqlType::Native(native) => native_json(*native, value, types),

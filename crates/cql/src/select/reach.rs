@@ -102,8 +102,8 @@ impl Extent<'_> {
     /// its elements.
     fn cells_of(&self, is_static: bool) -> Option<usize> {
         let def = &self.plan.target.def;
-        let kinds = |column: &&TableColumn| (column.kind == ColumnKind::Static) == is_static;
-        if def.others.values().filter(kinds).any(|column| column.cql_type.is_multi_cell()) {
+        let mut columns = def.others.values().filter(|of| (of.kind == ColumnKind::Static) == is_static);
+        if columns.any(|column| column.cql_type.is_multi_cell()) {
             return None;
         }
         Some(match &self.execution.walk.slices.reads {

@@ -240,19 +240,20 @@ impl<'a> Grouping<'a> {
                     keep(&mut columns, *at, None, cell);
                 }
             }
-            let row = |last_name| Grouped { clustering: vec![Some(column.name.clone())], columns, last_name };
-            return last_name.map(row).into_iter().collect();
+            let Some(last_name) = last_name else { return Vec::new() };
+            return vec![Grouped { clustering: vec![Some(column.name)], columns, last_name }];
         }
-        let of_cell = |cell: Cell| {
+        let mut rows = Vec::with_capacity(column.cells.len());
+        for cell in column.cells {
             let mut columns = self.columns.blank();
             let last_name = cell.name.clone();
             let clustering = vec![Some(column.name.clone()), Some(cell.name.clone())];
             if let Some(at) = self.columns.value {
                 keep(&mut columns, at, None, cell);
             }
-            Grouped { clustering, columns, last_name }
-        };
-        column.cells.into_iter().map(of_cell).collect()
+            rows.push(Grouped { clustering, columns, last_name });
+        }
+        rows
     }
 }
 

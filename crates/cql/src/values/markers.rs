@@ -42,11 +42,11 @@ impl Markers {
 
     /// Returns the indexes of the markers whose receiver is a column.
     fn of_column<'m>(&'m self, table: &'m TableOf<'_>, name: &'m str) -> impl Iterator<Item = usize> + 'm {
-        let is_of = move |spec: &ColumnSpec| {
+        let specs = self.specs.iter().enumerate().filter_map(|(at, spec)| Some((at, spec.as_ref()?)));
+        let found = specs.filter(move |(_, spec)| {
             spec.keyspace == table.keyspace && spec.table == table.name && spec.name == name
-        };
-        let found = self.specs.iter().enumerate();
-        found.filter(move |(_, spec)| spec.as_ref().is_some_and(is_of)).map(|(at, _)| at)
+        });
+        found.map(|(at, _)| at)
     }
 
     /// Returns the index of the marker for each partition key column, from which clients compute the token of the
