@@ -107,8 +107,8 @@ impl KnownTables {
             }
             return Err(wrong_column(table, name, wanted, Some(found)));
         }
-        let is_wanted = |name: &String| wanted.iter().any(|(other, _)| other == name);
-        match existing.iter().find(|(name, column)| column.is_of_key() && !is_wanted(name)) {
+        let mut of_key = existing.iter().filter(|(_, column)| column.is_of_key());
+        match of_key.find(|(name, _)| wanted.iter().all(|(other, _)| other != *name)) {
             Some((name, found)) => Err(StoreError::Mismatch(format!(
                 "the table {} on the cluster is not one of this column family: its key also has {name} {found}. Rename \
                  the column family, or drop the table if it is not needed",
@@ -172,10 +172,9 @@ pub(super) async fn create_missing(
         ))
         .await?;
     }
-    let is_changed = |before: &KeyspaceDef| {
-        replication(before, for_all) != wanted || before.durable_writes != keyspace.durable_writes
-    };
-    if before.is_some_and(is_changed) {
+    if let Some(before) = before
+        && (replication(before, for_all) != wanted || before.durable_writes != durable)
+    {
         link.define(&format!(
             "ALTER KEYSPACE {name} WITH replication = {wanted} AND durable_writes = {durable}"
         ))
