@@ -244,7 +244,7 @@ impl FaultRule {
 
     /// Returns the error of the rule, if it has one.
     pub fn error(&self) -> Option<Error> {
-        let text = || self.text.clone().unwrap_or_else(|| "a fault that a test has set".to_owned());
-        self.error.map(|error| error.with_text(text()))
+        let text = self.text.as_deref().unwrap_or("a fault that a test has set");
+        self.error.map(|error| error.with_text(text.to_owned()))
     }
 }
