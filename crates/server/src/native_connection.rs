@@ -459,8 +459,9 @@ impl NativeConnection {
     ///
     /// If the opcode is unknown, or is not allowed in this state of the handshake.
     fn code_of(&self, frame: &Frame) -> Result<RequestCode, NativeError> {
-        let unknown = || NativeError::protocol(format!("Unknown opcode {}", frame.opcode));
-        let code = RequestCode::of_number(frame.opcode).ok_or_else(unknown)?;
+        let Some(code) = RequestCode::of_number(frame.opcode) else {
+            return Err(NativeError::protocol(format!("Unknown opcode {}", frame.opcode)));
+        };
         self.handshake.check(code, frame.version)?;
         Ok(code)
     }
