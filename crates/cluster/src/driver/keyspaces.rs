@@ -122,7 +122,8 @@ impl KnownTables {
 /// Returns the columns that a column family's table must have.
 fn wanted(table: &PreparedTable) -> Vec<(&'static str, Column)> {
     let forms = [("column1", 0, Some(&table.outer)), ("column2", 1, table.inner.as_ref())];
-    let column = |(name, of): (&'static str, &'static str)| {
+    let mut columns = Vec::new();
+    for (name, of) in table.columns() {
         let form = forms.iter().find(|(column, ..)| *column == name);
         let (kind, position) = match (name, form) {
             (_, Some((_, position, _))) => ("clustering", *position),
@@ -130,9 +131,10 @@ fn wanted(table: &PreparedTable) -> Vec<(&'static str, Column)> {
             _ => ("regular", -1),
         };
         let is_descending = form.and_then(|(.., form)| *form).is_some_and(|form| form.is_descending);
-        (name, Column { kind: kind.to_owned(), position, cql_type: of.to_owned(), is_descending })
-    };
-    table.columns().into_iter().map(column).collect()
+        columns
+            .push((name, Column { kind: kind.to_owned(), position, cql_type: of.to_owned(), is_descending }));
+    }
+    columns
 }
 
 fn wrong_column(table: &PreparedTable, name: &str, wanted: &Column, found: Option<&Column>) -> StoreError {
