@@ -67,6 +67,10 @@ impl SortedRanges {
             });
             furthest.push(before.unwrap_or(at));
         }
+        debug_assert!(
+            furthest.is_sorted() && furthest.iter().enumerate().all(|(at, furthest)| *furthest <= at),
+            "a search would leave out ranges"
+        );
         SortedRanges { ranges, furthest }
     }
 
