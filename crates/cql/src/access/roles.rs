@@ -19,7 +19,7 @@ pub(super) async fn create(
     if_not_exists: bool,
     options: &RoleOptions,
 ) -> Result<Outcome> {
-    let check = |roles: &Roles| {
+    let created = request.create(name, options, |roles| {
         request.check(roles, Permission::Create, &Resource::AllRoles)?;
         if options.superuser == Some(true) && !roles.is_superuser(request.me) {
             return unauthorized("Only superusers can create a role with superuser status");
@@ -32,8 +32,8 @@ pub(super) async fn create(
             return invalid(format!("{name} already exists"));
         }
         Ok(())
-    };
-    request.create(name, options, check).await
+    });
+    created.await
 }
 
 pub(super) async fn alter(request: &AccessRequest<'_>, name: &str, options: &RoleOptions) -> Result<Outcome> {

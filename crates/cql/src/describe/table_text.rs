@@ -94,11 +94,11 @@ fn layout_properties(cf: &CfDef, def: &TableDef, detail: Detail) -> Vec<String> 
     let has_order = def.clustering.iter().any(|column| column.is_reversed)
         || detail != Detail::Changed && !def.clustering.is_empty();
     if has_order {
-        let order = |column: &TableColumn| {
+        let mut orders = Vec::new();
+        for column in &def.clustering {
             let order = if column.is_reversed { "DESC" } else { "ASC" };
-            format!("{} {order}", name_text(&column.name))
-        };
-        let orders: Vec<String> = def.clustering.iter().map(order).collect();
+            orders.push(format!("{} {order}", name_text(&column.name)));
+        }
         all.push(format!("CLUSTERING ORDER BY ({})", orders.join(", ")));
     }
     all
@@ -204,9 +204,9 @@ fn cells_of(cf: &CfDef) -> Vec<String> {
     let key = cf.key_validator.as_ref().map_or(bytes, |validator| validator.class_name());
     let subcomparator = cf.subcomparator().map(|sub| sub.class_name()).unwrap_or_default();
     let types = [cf.comparator.class_name(), cf.default_validator.class_name(), key, subcomparator];
-    let column = |column: &base::schema::ColumnDef| {
-        format!("{} {}", base::util::hex(&column.name), column.validator.class_name())
-    };
-    let types = types.iter().map(|name| (*name).to_owned());
-    types.chain(cf.column_metadata.values().map(column)).collect()
+    let mut all = Vec::from(types.map(str::to_owned));
+    for column in cf.column_metadata.values() {
+        all.push(format!("{} {}", base::util::hex(&column.name), column.validator.class_name()));
+    }
+    all
 }

@@ -102,11 +102,8 @@ fn in_time(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>> {
 
 /// CAST.
 pub(super) fn cast_value(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>> {
-    let cast = || {
-        let (from, to) = call.natives()?;
-        cast::cast(from, to, call.value()?, call.types)
-    };
-    Ok(cast())
+    let (Some((from, to)), Some(value)) = (call.natives(), call.value()) else { return Ok(None) };
+    Ok(cast::cast(from, to, value, call.types))
 }
 
 /// `toJson`.

@@ -1,7 +1,7 @@
 //! The receivers of a statement's markers.
 
 use crate::ColumnSpec;
-use base::schema::{TableColumn, TableDef};
+use base::schema::TableDef;
 
 /// A table with its name.
 #[derive(Debug)]
@@ -53,14 +53,14 @@ impl Markers {
     /// values they bind. Empty if a column has no marker, or several in one statement. In a batch the last statement
     /// counts, as in Cassandra 2.2.
     pub(crate) fn key_places(&self, table: &TableOf<'_>, is_batch: bool) -> Vec<u16> {
-        let place = |column: &TableColumn| {
+        let places = table.def.partition_key.iter().map(|column| {
             let places: Vec<usize> = self.of_column(table, &column.name).collect();
             match &places[..] {
                 [place] => u16::try_from(*place).ok(),
                 [.., last] if is_batch => u16::try_from(*last).ok(),
                 _ => None,
             }
-        };
-        table.def.partition_key.iter().map(place).collect::<Option<_>>().unwrap_or_default()
+        });
+        places.collect::<Option<_>>().unwrap_or_default()
     }
 }
