@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::TransferError;
 use crate::endpoint::Endpoint;
-use base::schema::{CfDef, ColumnDef, FamilyName, KeyspaceDef};
+use base::schema::{CfDef, FamilyName, KeyspaceDef};
 use base::util::output::report_line;
 use config::suggestion;
 
@@ -263,12 +263,10 @@ fn check_fits(to: &Endpoint, from: &CfDef, there: &CfDef) -> Result<(), Transfer
         [simple(key), simple(cf.default_validator.class_name())].map(str::to_owned)
     };
     let columns = |cf: &CfDef| {
-        let of_column =
-            |column: &ColumnDef| (column.validator.class_name().to_owned(), column.index.is_some());
-        cf.column_metadata
-            .iter()
-            .map(|(name, column)| (name.clone(), of_column(column)))
-            .collect::<BTreeMap<_, _>>()
+        let columns = cf.column_metadata.iter().map(|(name, column)| {
+            (name.clone(), column.validator.class_name().to_owned(), column.index.is_some())
+        });
+        columns.collect::<Vec<_>>()
     };
     // Servers of 0.6 have no validators.
     let differs = if server.pages.address.is_keyed {

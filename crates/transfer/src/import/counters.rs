@@ -143,14 +143,13 @@ fn add(states: &mut States, name: CounterName, state: CounterState, node: usize,
 
 /// Returns the totals of the counters that are not deleted.
 fn totals(states: States, deletions_are_final: bool) -> Vec<Counter> {
-    let settled = |state: CounterState| match state {
-        CounterState::Live(counter) => CounterState::Live(counter.settled()),
-        deleted @ CounterState::Deleted { .. } => deleted,
-    };
     let mut counters = Vec::new();
     for ((super_column, _), of_nodes) in states {
-        let merged =
-            of_nodes.into_values().map(settled).reduce(|one, other| one.merged(other, deletions_are_final));
+        let settled = of_nodes.into_values().map(|state| match state {
+            CounterState::Live(counter) => CounterState::Live(counter.settled()),
+            deleted @ CounterState::Deleted { .. } => deleted,
+        });
+        let merged = settled.reduce(|one, other| one.merged(other, deletions_are_final));
         if let Some(CounterState::Live(counter)) = merged {
             counters.push((super_column, counter.to_cell()));
         }

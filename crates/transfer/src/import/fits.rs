@@ -124,10 +124,10 @@ impl CheckedFamily<'_> {
             some => format!("the clustering columns {}", types_of(some)),
         };
         let (new, old) = (&self.table.clustering, &own.clustering);
-        let fits = |(new, old): (&TableColumn, &TableColumn)| {
+        let fit = new.iter().zip(old).all(|(new, old)| {
             new.is_reversed == old.is_reversed && keeps_order(&new.cql_type, &old.cql_type)
-        };
-        if new.len() != old.len() || !new.iter().zip(old).all(fits) {
+        });
+        if new.len() != old.len() || !fit {
             return Some(format!("it has {}, and the definition has {}", shown(old), shown(new)));
         }
         own.others.iter().find_map(|(name, old)| {

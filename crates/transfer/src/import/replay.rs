@@ -119,13 +119,13 @@ fn local_rows(inventory: &Inventory) -> HashMap<usize, Result<SchemaRow, Sstable
 
 /// Returns the position before which a column family was truncated, for each that was.
 fn truncations(row: &SchemaRow, families: &LogFamilies) -> Vec<(FamilyName, LogPosition)> {
-    let record = |(id, record): (&bytes::Bytes, &bytes::Bytes)| {
+    let records = row.entries("truncated_at").filter_map(|(id, record)| {
         let name = families.name_of(id.as_ref().try_into().ok()?)?;
         let (segment, rest) = record.get(..POSITION_BYTES)?.split_first_chunk::<8>()?;
         let position = u32::from_be_bytes(rest.try_into().ok()?);
         Some((name, LogPosition { segment: i64::from_be_bytes(*segment), position }))
-    };
-    row.entries("truncated_at").filter_map(record).collect()
+    });
+    records.collect()
 }
 
 /// Sorts intervals, and joins those that overlap.
