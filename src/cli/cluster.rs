@@ -98,11 +98,9 @@ impl ClusterArgs {
             contact_points: nodes.map(str::to_owned).or_else(|| self.contact_points.clone()),
             ..self.clone()
         };
-        let missing = || {
-            "no cluster is given: write cluster:HOST:PORT,HOST:PORT, or set <Cluster> in the configuration"
-                .to_owned()
-        };
-        args.over(configured)?.ok_or_else(missing)
+        let missing =
+            "no cluster is given: write cluster:HOST:PORT,HOST:PORT, or set <Cluster> in the configuration";
+        args.over(configured)?.ok_or_else(|| missing.to_owned())
     }
 
     /// Returns the options to connect to a location, if that is a cluster.
@@ -171,8 +169,8 @@ impl ClusterArgs {
 
 /// Parses `host:port,host`.
 fn contact_points(list: &str) -> Result<Vec<String>> {
-    let read = |text| config::contact_point(text).map_err(|error| format!("--cluster: {error}"));
-    list.split(',').map(read).collect()
+    let points = list.split(',').map(config::contact_point);
+    points.collect::<std::result::Result<_, _>>().map_err(|error| format!("--cluster: {error}"))
 }
 
 /// Returns the options to open the store with. Reads the password file.

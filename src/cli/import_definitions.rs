@@ -45,10 +45,10 @@ impl Definitions<'_> {
 
     /// Returns the column families of SSTables that a target does not define. Views are left out.
     pub(super) fn missing<'i>(&self, inventory: &'i Inventory, to: &Endpoint) -> Vec<&'i FamilyName> {
-        let is_view = |name: &FamilyName| self.found.is_ok_and(|schema| schema.views.contains(name));
-        let is_missing =
-            |name: &&FamilyName| to.column_family(&name.keyspace, &name.name).is_none() && !is_view(name);
-        inventory.families.keys().filter(is_missing).collect()
+        let mut missing: Vec<&FamilyName> = inventory.families.keys().collect();
+        missing.retain(|name| to.column_family(&name.keyspace, &name.name).is_none());
+        missing.retain(|name| !self.found.is_ok_and(|schema| schema.views.contains(*name)));
+        missing
     }
 
     /// Returns a store in memory with the definitions: to read commit logs without a target.

@@ -89,8 +89,8 @@ fn lines_of_schema(inventory: &Inventory, schema: &FoundSchema, config: Option<&
     let keyspaces = counted(schema.keyspace_count() as u64, "keyspace");
     let count = counted(families.len() as u64, "column family");
     let mut lines = vec![format!("schema       {source}: {keyspaces}, {count}")];
-    let is_unknown = |name: &&FamilyName| !families.contains(name) && !schema.views.contains(name);
-    let unknown = inventory.families.keys().filter(is_unknown);
+    let imported = inventory.families.keys();
+    let unknown = imported.filter(|name| !families.contains(name) && !schema.views.contains(*name));
     lines.extend(unknown.map(|name| format!("             missing: the definition of {name}")));
     lines.extend(schema.missing.iter().map(|missing| format!("             missing: {missing}")));
     lines.extend(schema.left_out.iter().map(|what| format!("             not imported: {what}")));
@@ -135,9 +135,8 @@ pub(super) fn print_families(
     logged: &BTreeMap<FamilyName, FamilySummary>,
 ) {
     let families = found.map(FoundSchema::families).unwrap_or_default();
-    let is_expected = |name: &&FamilyName| inventory.is_selected(name);
-    let mut names: Vec<&FamilyName> =
-        families.iter().filter(is_expected).chain(summary.families.keys()).collect();
+    let expected = families.iter().filter(|name| inventory.is_selected(name));
+    let mut names: Vec<&FamilyName> = expected.chain(summary.families.keys()).collect();
     names.sort_unstable();
     names.dedup();
     let head =
@@ -154,17 +153,19 @@ pub(super) fn print_families(
         let logged_rows = logged.get(name).map_or(0, |family| family.rows);
         lines.push(line_of(name, size, logged_rows, summary.families.get(name).unwrap_or(&none)));
     }
-    let width =
-        |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or_default();
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let printed = |line: &[String; 9]| {
-        let cells = line.iter().zip(&widths).enumerate().map(|(column, (text, width))| {
+    let mut widths = [0; 9];
+    for line in &lines {
+        widths = std::array::from_fn(|column| line[column].chars().count().max(widths[column]));
+    }
+    let mut printed = Vec::new();
+    for line in &lines {
+        let cells = line.iter().zip(widths).enumerate().map(|(column, (text, width))| {
             // Numbers are on the right.
             if matches!(column, 1 | 3..=7) { format!("{text:>width$}") } else { format!("{text:width$}") }
         });
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    print(&lines.iter().map(printed).collect::<Vec<_>>());
+        printed.push(cells.collect::<Vec<_>>().join("  ").trim_end().to_owned());
+    }
+    print(&printed);
     if !empty.is_empty() {
         print_line!("without data: {}", listed(&empty, NAMES_PRINTED));
     }
@@ -219,11 +220,12 @@ pub(super) fn shown_times(first: i64, last: i64) -> String {
 
 /// Returns a timestamp as a date, if it is one in microseconds, milliseconds or seconds. Clients may write any number.
 fn shown_time(timestamp: i64) -> String {
-    let date = |ms: i64| timestamp_text(ms).chars().take("2009-08-18 01:15:30".len()).collect::<String>();
     for (per_second, unit) in [(1_000_000, ""), (1_000, " (ms)"), (1, " (s)")] {
         let seconds = timestamp.div_euclid(per_second);
         if PLAUSIBLE_S.contains(&seconds) {
-            return date(seconds * 1_000) + unit;
+            let date: String =
+                timestamp_text(seconds * 1_000).chars().take("2009-08-18 01:15:30".len()).collect();
+            return date + unit;
         }
     }
     timestamp.to_string()

@@ -13,10 +13,16 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::cli::Result;
-use net::{Encryption, request_short_slices};
+use net::{Encryption, ListenError, Listener, request_short_slices};
 
 /// The variable of the environment that selects levels and modules of the log, as `info,net=debug`.
 const LOG_VARIABLE: &str = "THRIFTSTORE_LOG";
+
+/// Binds the ports for clients of a proxy.
+pub(super) fn bound(addresses: &[String]) -> Result<Vec<Listener>> {
+    let listeners = addresses.iter().map(|address| Listener::bind(address));
+    listeners.collect::<std::result::Result<_, _>>().map_err(|error: ListenError| error.to_string())
+}
 
 /// Returns the filter of the log. Without the variable the log has only warnings of the driver of clusters; the gateway itself
 /// logs errors of connecting.

@@ -15,7 +15,7 @@ use super::redaction::RedactionArgs;
 use super::tls::TlsArgs;
 use crate::cli::Result;
 use base::util::limits::RECORDER_CONNECTIONS_MAX;
-use net::{Admission, ConnectionLimits, Connector, Listener, ServerTrust, Shutdown};
+use net::{Admission, ConnectionLimits, Connector, ServerTrust, Shutdown};
 use traffic::Header;
 use traffic::file::{PartWriter, RotationLimits};
 use traffic::limits::RECORDER_QUEUE_BYTES_MAX;
@@ -110,8 +110,7 @@ async fn serve(args: &RecordArgs) -> Result<()> {
     let upstreams = upstreams(args)?;
     let encryption = args.tls.open()?;
     let mut stop = StopSignals::listen()?;
-    let bind = |address: &String| Listener::bind(address).map_err(|error| error.to_string());
-    let listeners: Vec<Listener> = args.listen.iter().map(bind).collect::<Result<_, _>>()?;
+    let listeners = process::bound(&args.listen)?;
     let rotation = RotationLimits {
         bytes: args.rotate_mb.map(|megabytes| megabytes * MIB),
         age_us: args.rotate_minutes.map(|minutes| i64::from(minutes) * 60_000_000),

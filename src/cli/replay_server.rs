@@ -135,11 +135,11 @@ impl ReplayServerArgs {
 
 /// Returns a text as a word of a shell.
 pub(super) fn quoted(text: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
+    let is_special = |letter: char| !letter.is_ascii_alphanumeric() && !"-_./:=,+@%".contains(letter);
+    if text.is_empty() || text.contains(is_special) {
+        return format!("'{}'", text.replace('\'', r"'\''"));
     }
-    format!("'{}'", text.replace('\'', r"'\''"))
+    text.to_owned()
 }
 
 impl ReplayServer {

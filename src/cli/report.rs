@@ -55,8 +55,8 @@ impl ReportArgs {
         match &self.to {
             None => print_text!("{written}"),
             Some(file) => {
-                let failed = |error| format!("cannot write the report to {}: {error}", file.display());
-                fs::write(file, written).map_err(failed)?;
+                fs::write(file, written)
+                    .map_err(|error| format!("cannot write the report to {}: {error}", file.display()))?;
                 print_text!("{}", summary.text());
                 print_line!("\nThe report is in {}", file.display());
             }

@@ -99,12 +99,13 @@ async fn serve(args: &ShadowArgs) -> Result<()> {
             args.primary.len()
         ));
     }
-    let upstream = |address: &String| Upstream::new(address, None).map_err(|error| error.to_string());
-    let primaries: Vec<Upstream> = args.primary.iter().map(upstream).collect::<Result<_, _>>()?;
+    let mut primaries = Vec::new();
+    for address in &args.primary {
+        primaries.push(Upstream::new(address, None).map_err(|error| error.to_string())?);
+    }
     let encryption = args.tls.open()?;
     let mut stop = StopSignals::listen()?;
-    let bind = |address: &String| Listener::bind(address).map_err(|error| error.to_string());
-    let listeners: Vec<Listener> = args.listen.iter().map(bind).collect::<Result<_, _>>()?;
+    let listeners = process::bound(&args.listen)?;
     let shutdown = Shutdown::new();
     let signal = || shutdown.signal().ok_or("the shadow is stopping");
     let writes = args.queue.open()?;

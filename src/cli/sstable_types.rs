@@ -89,9 +89,8 @@ impl KnownTypes {
 /// Returns the directory that has the directories of the file's keyspace and of the system keyspace.
 fn data_directory_of(descriptor: &Descriptor) -> Option<PathBuf> {
     let directory = std::path::absolute(&descriptor.directory).ok()?;
-    let above = directory.ancestors().skip(1).take(DIRECTORIES_ABOVE);
-    let has_schema = |at: &&Path| SCHEMA_KEYSPACES.iter().any(|keyspace| at.join(keyspace).is_dir());
-    above.into_iter().find(has_schema).map(Path::to_owned)
+    let mut above = directory.ancestors().skip(1).take(DIRECTORIES_ABOVE);
+    above.find(|at| SCHEMA_KEYSPACES.iter().any(|keyspace| at.join(keyspace).is_dir())).map(Path::to_owned)
 }
 
 /// Reads the schema in the system tables of a data directory, or of the directory `data` in a directory.

@@ -43,11 +43,10 @@ pub(super) async fn stop(
     if !logged(shutdown.end(CONNECTIONS_TIMEOUT), connections).await {
         tracing::warn!("some connections did not finish in time");
     }
-    let step = || "waiting for the step of an index that is being built".to_owned();
-    logged(database.indexes().stop_builders(), step).await;
-    let closing =
-        || "waiting for the store to end a flush or a merge of tables and to flush the memtable".to_owned();
-    match logged(timeout(STORE_TIMEOUT, store.close()), closing).await {
+    let step = "waiting for the step of an index that is being built";
+    logged(database.indexes().stop_builders(), || step.to_owned()).await;
+    let closing = "waiting for the store to end a flush or a merge of tables and to flush the memtable";
+    match logged(timeout(STORE_TIMEOUT, store.close()), || closing.to_owned()).await {
         Ok(closed) => closed.map_err(|error| format!("the store did not close cleanly: {error}")),
         Err(_) => {
             tracing::warn!(

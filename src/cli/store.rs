@@ -92,9 +92,11 @@ pub(super) struct OpenStore {
 impl StoreArgs {
     /// Returns the size of the cache in bytes.
     pub(super) fn cache_bytes(&self) -> u64 {
-        let bytes = |megabytes: u64| megabytes.saturating_mul(1024 * 1024);
-        let most = || process_memory::cache_bytes_max() as u64;
-        self.cache_mb.map_or_else(|| bytes(CACHE_MB).min(most()), bytes)
+        let bytes = self.cache_mb.unwrap_or(CACHE_MB).saturating_mul(1024 * 1024);
+        match self.cache_mb {
+            Some(_) => bytes,
+            None => bytes.min(process_memory::cache_bytes_max() as u64),
+        }
     }
 
     /// Returns where data is stored: by the command line, else by the configuration.

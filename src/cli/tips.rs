@@ -31,8 +31,8 @@ pub(super) fn with_tip(mut error: Error, command: Option<&str>) -> Error {
         _ => None,
     });
     let given = given.filter(|given| !given.starts_with('-') || command == Some("serve"));
-    let is_given = |words: &[&str]| given.as_deref().is_some_and(|given| words.contains(&given));
-    if let Some((_, tip)) = TIPS.iter().find(|(words, _)| is_given(words)) {
+    let tip = given.and_then(|given| TIPS.iter().find(|(words, _)| words.contains(&given.as_str())));
+    if let Some((_, tip)) = tip {
         // The name that clap finds similar is of something else.
         error.remove(ContextKind::SuggestedSubcommand);
         error.remove(ContextKind::SuggestedArg);

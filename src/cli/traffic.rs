@@ -277,16 +277,17 @@ pub(super) fn header_of(recording: &Recording, origin: String) -> Header {
 /// Returns one header for all. Roles that are redacted in one of them count for the whole; the key only if it is the
 /// same.
 fn merged(headers: impl Iterator<Item = Header>) -> Header {
-    let both = |mut one: Header, other: Header| {
+    let mut headers = headers;
+    let Some(mut merged) = headers.next() else { return Header::new(0, Vec::new()) };
+    for other in headers {
         for role in other.redacted {
-            if !one.redacted.contains(&role) {
-                one.redacted.push(role);
+            if !merged.redacted.contains(&role) {
+                merged.redacted.push(role);
             }
         }
-        one.redaction_key = one.redaction_key.filter(|key| other.redaction_key.as_ref() == Some(key));
-        one
-    };
-    headers.reduce(both).unwrap_or_else(|| Header::new(0, Vec::new()))
+        merged.redaction_key = merged.redaction_key.filter(|key| other.redaction_key.as_ref() == Some(key));
+    }
+    merged
 }
 
 /// Writes events as a recording, with the time of the first one in the header.

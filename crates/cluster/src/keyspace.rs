@@ -22,7 +22,6 @@ pub(crate) fn replication(keyspace: &KeyspaceDef, for_all: Option<&BTreeMap<Stri
     }
     let class = keyspace.modern_strategy_class().rsplit('.').next().unwrap_or_default();
     let mut options = keyspace.strategy_options.clone();
-    let factor = || keyspace.replication_factor.max(1).to_string();
     // The rack-aware strategy of 0.6 has no class that ScyllaDB knows too. NetworkTopologyStrategy is its successor.
     let class = if class == "OldNetworkTopologyStrategy" { "NetworkTopologyStrategy" } else { class };
     match class {
@@ -30,7 +29,7 @@ pub(crate) fn replication(keyspace: &KeyspaceDef, for_all: Option<&BTreeMap<Stri
         _ => options.retain(|name, _| name != "replication_factor"),
     }
     if options.is_empty() {
-        options.insert("replication_factor".to_owned(), factor());
+        options.insert("replication_factor".to_owned(), keyspace.replication_factor.max(1).to_string());
     }
     options.insert("class".to_owned(), class.to_owned());
     map(&options)

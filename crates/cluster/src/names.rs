@@ -43,8 +43,8 @@ fn native(class_name: &str) -> Option<&'static str> {
 pub(crate) fn value_type(validator: &TypeRef) -> &'static str {
     let class = validator.class_name();
     let short = class.strip_prefix(PACKAGE).unwrap_or(class);
-    let other = || NATIVE_VALUES.iter().find(|(name, _)| *name == short).map(|(_, cql)| *cql);
-    native(class).or_else(other).unwrap_or("blob")
+    let other = NATIVE_VALUES.iter().find(|(name, _)| *name == short).map(|(_, cql)| *cql);
+    native(class).or(other).unwrap_or("blob")
 }
 
 /// Returns the class name of a CQL type of a column: the inverse of [`value_type`].

@@ -81,6 +81,7 @@ impl ClusterTable {
 
     /// Returns the clustering values of a name: the value of a column or super column, and then of a column in it.
     pub fn clustering(&self, names: &[Bytes]) -> Vec<Bytes> {
+        debug_assert!(names.len() <= 1 + usize::from(self.inner.is_some()), "names would be left out");
         let forms = std::iter::once(&self.outer).chain(&self.inner);
         names.iter().zip(forms).map(|(name, form)| form.encode(name)).collect()
     }

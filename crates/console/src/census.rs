@@ -82,8 +82,8 @@ impl Census {
     fn old(&self, families: &[Arc<CfDef>]) -> Vec<Arc<CfDef>> {
         let counts = self.0.lock();
         let counted_at = |cf: &Arc<CfDef>| counts.get(&FamilyName::of(cf)).map(|counted| counted.at);
-        let is_old = |cf: &&Arc<CfDef>| counted_at(cf).is_none_or(|at| at.elapsed() >= FRESH);
-        let mut old: Vec<Arc<CfDef>> = families.iter().filter(is_old).cloned().collect();
+        let mut old = families.to_vec();
+        old.retain(|cf| counted_at(cf).is_none_or(|at| at.elapsed() >= FRESH));
         old.sort_by_key(counted_at);
         old
     }

@@ -1,7 +1,7 @@
 //! The lists from which forms choose a keyspace and a column family.
 
 use super::present::escaped;
-use super::seen_schema::{SeenKeyspace, SeenSchema};
+use super::seen_schema::SeenSchema;
 
 /// Column families in one list. A server with more offers those of the chosen keyspace.
 const FAMILIES_MAX: usize = 1000;
@@ -37,17 +37,16 @@ impl Choices {
             shown: escaped(value.as_bytes()),
             is_chosen: value == chosen,
         };
-        let of_keyspace = |known: &SeenKeyspace| {
+        // The keyspaces of users come first.
+        let (reserved, own): (Vec<_>, Vec<_>) = all.iter().partition(|known| known.is_reserved);
+        let mut keyspaces = Vec::new();
+        for known in own.into_iter().chain(reserved).take(KEYSPACES_MAX) {
             let is_chosen = known.name == keyspace;
             let listed = known.families.iter().filter(|_| is_chosen || !is_long).take(FAMILIES_MAX);
             let chosen = if is_chosen { family } else { "" };
             let families = listed.map(|cf| choice(&cf.name, chosen)).collect();
-            KeyspaceChoice { keyspace: choice(&known.name, keyspace), families }
-        };
-        // The keyspaces of users come first.
-        let (reserved, own): (Vec<_>, Vec<_>) = all.iter().partition(|known| known.is_reserved);
-        let mut keyspaces: Vec<KeyspaceChoice> =
-            own.into_iter().chain(reserved).take(KEYSPACES_MAX).map(of_keyspace).collect();
+            keyspaces.push(KeyspaceChoice { keyspace: choice(&known.name, keyspace), families });
+        }
         if !keyspace.is_empty() && !keyspaces.iter().any(|known| known.keyspace.is_chosen) {
             keyspaces.push(KeyspaceChoice { keyspace: choice(keyspace, keyspace), families: Vec::new() });
         }

@@ -68,8 +68,8 @@ impl SideBar {
 fn bar_keyspace(keyspace: &SeenKeyspace, place: BarPlace<'_>, unfolds: bool) -> BarKeyspace {
     let is_here = keyspace.name == place.keyspace;
     let current = if is_here && place.family.is_empty() { "page" } else { "" };
-    let is_listed = |at: usize, cf: &CfDef| at < FAMILIES_MAX || is_here && cf.name == place.family;
-    let families = keyspace.families.iter().enumerate().filter(|(at, cf)| is_listed(*at, cf));
+    let families = keyspace.families.iter().enumerate();
+    let families = families.filter(|(at, cf)| *at < FAMILIES_MAX || is_here && cf.name == place.family);
     let families: Vec<BarFamily> = families
         .map(|(_, cf)| BarFamily {
             name: cf.name.clone(),

@@ -71,6 +71,7 @@ impl Lexer<'_> {
 
     /// Reads the next token. The position stays before text that is not one.
     fn next(&mut self) -> Result<TokenKind, UnreadableText> {
+        debug_assert!(self.text.is_char_boundary(self.at), "the rest of the text would be left out");
         let (kind, length) = match self.byte(0) {
             _ if self.rest().is_empty() => (TokenKind::End, 0),
             b' ' | b'\t' | b'\r' | b'\n' => {
@@ -100,6 +101,7 @@ impl Lexer<'_> {
                 return Err(UnreadableText::Characters(character.map_or(0, char::len_utf8)));
             }
         };
+        debug_assert!(length > 0 || kind == TokenKind::End, "the text would never end");
         self.at = (self.at + length).min(self.text.len());
         Ok(kind)
     }

@@ -71,6 +71,11 @@ impl Secrets {
             }
         }
         places.retain(|place| !place.is_empty());
+        debug_assert!(
+            places.is_sorted_by(|one, next| one.end <= next.start)
+                && places.last().is_none_or(|last| last.end <= text.len()),
+            "a part of a secret would be shown"
+        );
         Secrets { places, are_in_values: true }
     }
 }

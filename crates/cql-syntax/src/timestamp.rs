@@ -129,12 +129,12 @@ impl<'t> Words<'t> {
         if body.iter().any(|word| word.is("IF")) {
             return None;
         }
-        let ends = |word: &Word<'_>| word.is(";") || word.is("APPLY");
         let mut writes = Vec::new();
         let mut rest = body;
         while rest.first().is_some_and(Word::is_verb) {
-            let length = rest.iter().skip(1).take_while(|word| !word.is_verb() && !ends(word)).count() + 1;
-            let (words, after) = rest.split_at(length);
+            let mut next = rest.iter().skip(1);
+            let end = next.position(|word| word.is_verb() || word.is(";") || word.is("APPLY"));
+            let (words, after) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
             writes.push(Write { text: self.text, words });
             rest = after.split_at(after.iter().take_while(|word| word.is(";")).count()).1;
         }
@@ -184,7 +184,8 @@ impl Write<'_, '_> {
     fn sets_a_value(&self) -> Option<bool> {
         let end = self.position("WHERE")?;
         let assignments = self.words.get(self.position("SET")? + 1..end)?;
-        let is_value = |assignment: &[Word<'_>]| match assignment {
+        let mut assignments = assignments.split(|word| word.is(","));
+        Some(assignments.any(|assignment| match assignment {
             [name, equals, same, ..] if equals.is("=") => {
                 let is_of_collection = assignment.iter().any(|word| matches!(word.raw, "[" | "{"));
                 assignment.len() == 3 || self.name(name) != self.name(same) || is_of_collection
@@ -192,8 +193,7 @@ impl Write<'_, '_> {
             // `l[0] = 5`.
             [_, bracket, ..] => bracket.is("["),
             _ => false,
-        };
-        Some(assignments.split(|word| word.is(",")).any(is_value))
+        }))
     }
 
     /// Returns the clause with a timestamp, and where it goes.

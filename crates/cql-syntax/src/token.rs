@@ -92,6 +92,10 @@ impl Tokens {
             // The lists double when they grow.
             meter::charge(2 * STATEMENT_TOKENS_PER_CHARGE * (size_of::<TokenKind>() + size_of::<u32>()))?;
         }
+        debug_assert!(
+            self.starts.last().is_none_or(|last| (*last as usize) < start || kind == TokenKind::End),
+            "a token would have no text"
+        );
         self.kinds.push(kind);
         self.starts.push(u32::try_from(start).unwrap_or(u32::MAX));
         Ok(())
@@ -114,6 +118,7 @@ impl Tokens {
     /// Returns the index of the token `ahead` positions after the token `from`, without hidden tokens; at most the
     /// index of `End`.
     pub(crate) fn visible(&self, from: usize, ahead: usize) -> usize {
+        debug_assert!(self.kinds.last() == Some(&TokenKind::End), "a parser would read behind the text");
         let rest = self.kinds.iter().enumerate().skip(from);
         let mut visible = rest.filter(|(_, kind)| **kind != TokenKind::Hidden).map(|(at, _)| at);
         visible.nth(ahead).unwrap_or(self.count().saturating_sub(1))

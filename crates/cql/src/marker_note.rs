@@ -29,10 +29,13 @@ pub fn marker_notes(
     markers: &[ColumnSpec],
     names: &[Option<String>],
 ) -> Vec<MarkerSpec> {
-    let is_named = |at: usize| names.get(at).is_some_and(Option::is_some);
     let is_plain = state.language.is_newest() || !state.behaviour.cql.markers_have_notes;
-    let notes = markers.iter().enumerate().map(|(at, marker)| (marker, note(state, marker, is_named(at))));
-    notes.map(|(marker, note)| if is_plain { note.plain(marker) } else { note }).collect()
+    let mut notes = Vec::with_capacity(markers.len());
+    for (at, marker) in markers.iter().enumerate() {
+        let note = note(state, marker, names.get(at).is_some_and(Option::is_some));
+        notes.push(if is_plain { note.plain(marker) } else { note });
+    }
+    notes
 }
 
 fn note(state: &QueryState<'_>, marker: &ColumnSpec, is_named: bool) -> MarkerSpec {

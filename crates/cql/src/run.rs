@@ -190,8 +190,8 @@ impl Prepared {
     fn ordered(&self, options: &QueryOptions) -> Vec<BoundValue> {
         let places: HashMap<&str, usize> =
             options.names.iter().enumerate().rev().map(|(at, name)| (name.as_str(), at)).collect();
-        let value = |marker: &ColumnSpec| options.values.get(*places.get(marker.name.as_str())?).cloned();
-        self.markers.iter().filter_map(value).collect()
+        let places = self.markers.iter().filter_map(|marker| places.get(marker.name.as_str()));
+        places.filter_map(|at| options.values.get(*at).cloned()).collect()
     }
 
     /// Returns the options with the values in the order of the markers.
@@ -276,14 +276,15 @@ pub fn prepare_shared(state: &QueryState<'_>, text: ByteString) -> Result<Arc<Pr
 
 /// Returns the receivers of the markers. A named marker has its own name instead of its column's.
 fn named(markers: Markers, names: &[Option<String>]) -> Result<Vec<ColumnSpec>> {
-    let spec = |(spec, name): (Option<ColumnSpec>, &Option<String>)| {
-        let spec = spec.ok_or_else(|| CqlError::invalid("a bind marker (?) is not allowed in this place"))?;
-        Ok(match name {
-            Some(name) => ColumnSpec { name: name.clone(), ..spec },
-            None => spec,
-        })
-    };
-    markers.specs.into_iter().zip(names).map(spec).collect()
+    let mut specs = Vec::with_capacity(names.len());
+    for (spec, name) in markers.specs.into_iter().zip(names) {
+        let Some(mut spec) = spec else { return invalid("a bind marker (?) is not allowed in this place") };
+        if let Some(name) = name {
+            spec.name.clone_from(name);
+        }
+        specs.push(spec);
+    }
+    Ok(specs)
 }
 
 /// Executes a statement.

@@ -108,12 +108,13 @@ fn cli_text(class: &dyn AbstractType, value: &[u8], state: &QueryState<'_>) -> S
         Some(classes) => {
             // The text of a static column begins with an empty part.
             let before = usize::from(value.starts_with(&STATIC_PREFIX));
-            let class_at = |at: usize| classes.get(at.checked_sub(before)?);
-            let part = |(at, part): (usize, &str)| match class_at(at).is_some_and(|class| is_date(class)) {
-                true => without_seconds(part),
-                false => part.to_owned(),
-            };
-            parts_of(&text).into_iter().enumerate().map(part).collect::<Vec<_>>().join(":")
+            let mut parts = Vec::new();
+            for (at, part) in parts_of(&text).into_iter().enumerate() {
+                let class = at.checked_sub(before).and_then(|at| classes.get(at));
+                let is_date = class.is_some_and(|class| is_date(class));
+                parts.push(if is_date { without_seconds(part) } else { part.to_owned() });
+            }
+            parts.join(":")
         }
     }
 }

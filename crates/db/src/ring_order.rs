@@ -141,6 +141,7 @@ impl RingOrder<'_> {
     pub(super) fn after_partition(&self, key: &[u8]) -> Bytes {
         let mut prefix = self.partition_prefix(key);
         // The prefix ends with two zero bytes, and no other prefix has a zero followed by a one at that position.
+        debug_assert!(prefix.ends_with(&[0, 0]), "the entries of other rows would be left out");
         prefix.pop();
         prefix.push(1);
         prefix.into()

@@ -157,8 +157,9 @@ impl<'a> RowDump<'a> {
             let (deletion, name) = self.source.deletion_and_name_at(&marker)?;
             self.enter(ordered, deletion, name)?;
         }
-        let nameless = || StoreError::Corrupt("a cell of a super row has no super column".to_owned());
-        let holder = self.holder.as_ref().ok_or_else(nameless)?;
+        let Some(holder) = &self.holder else {
+            return Err(StoreError::Corrupt("a cell of a super row has no super column".to_owned()));
+        };
         Ok((holder.name.clone(), holder.deletion))
     }
 

@@ -377,8 +377,9 @@ impl Engine {
             if !may_sweep.load(Ordering::Acquire) {
                 return NextRun::Rest(SWEEP_EVERY);
             }
-            let sweep = || sweeper.write.check_room(0).and_then(|()| sweeper.sweep(&may_wait));
-            match health.guard_change(sweep) {
+            let swept =
+                health.guard_change(|| sweeper.write.check_room(0).and_then(|()| sweeper.sweep(&may_wait)));
+            match swept {
                 Ok(0) => NextRun::Rest(SWEEP_EVERY),
                 Ok(_) => NextRun::GoOn,
                 Err(_) if health.is_closed() => NextRun::GoOn,

@@ -188,10 +188,11 @@ impl Families {
     /// Takes a snapshot of the column families and their generations.
     pub(crate) fn snapshot(&self, HeldFamilies(altering): &HeldFamilies<'_>) -> FamiliesSnapshot {
         let set = self.set.load_full();
-        let state = |family: &Arc<OpenFamily>| {
-            (family.clone(), family.tables.load_full(), family.definition.load_full())
-        };
-        FamiliesSnapshot { tables: set.all().map(state).collect(), set, catalog: altering.catalog.clone() }
+        let mut tables = Vec::new();
+        for family in set.all() {
+            tables.push((family.clone(), family.tables.load_full(), family.definition.load_full()));
+        }
+        FamiliesSnapshot { tables, set, catalog: altering.catalog.clone() }
     }
 
     /// Restores the column families of a snapshot. All rows are locked, so no thread writes. Only for a store in

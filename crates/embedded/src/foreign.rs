@@ -34,8 +34,9 @@ const LOST_AND_FOUND: &str = "lost+found";
 /// # Errors
 /// `Mismatch`, with the first level that is missing and what to do.
 pub fn check_parents(directory: &Path) -> Result<()> {
-    let is_missing = |path: &&Path| !path.as_os_str().is_empty() && matches!(path.try_exists(), Ok(false));
-    let mut missing = directory.ancestors().take_while(is_missing);
+    let ancestors = directory.ancestors();
+    let mut missing =
+        ancestors.take_while(|path| !path.as_os_str().is_empty() && matches!(path.try_exists(), Ok(false)));
     let (Some(_), Some(first)) = (missing.next(), missing.last()) else { return Ok(()) };
     let above = directory.parent().unwrap_or(directory);
     Err(StoreError::Mismatch(format!(

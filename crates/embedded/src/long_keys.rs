@@ -200,10 +200,10 @@ impl Iterator for StoredEntries<'_> {
             if space.address == 0 {
                 return Some(Ok((WholeKey::Ordinary(key), value)));
             }
-            let whole =
-                key.get(space.address..).map(|rest| WholeKey::Joined([&space.prefix[..], rest].concat()));
-            let short = || StoreError::Corrupt("an entry with a long key has no address".to_owned());
-            return Some(whole.ok_or_else(short).map(|whole| (whole, value)));
+            let Some(rest) = key.get(space.address..) else {
+                return Some(Err(StoreError::Corrupt("an entry with a long key has no address".to_owned())));
+            };
+            return Some(Ok((WholeKey::Joined([&space.prefix[..], rest].concat()), value)));
         }
     }
 }

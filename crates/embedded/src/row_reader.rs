@@ -1,4 +1,22 @@
 //! Reads within one row: deletions first, then only the entries that the predicate selects.
+//!
+//! A row is a range of sorted keys (see `key`), and its deletions sort before its cells. So one read knows what shadows
+//! a cell before it meets the cell, and never reads a row as a whole:
+//!
+//! ```text
+//!   row | 00                 deletion of the row      read once: its timestamp shadows older cells
+//!   row | 00 01 | ...        range tombstones         read only if the deletion says that there are some
+//!   row | 01 | a             cell
+//!   row | 01 | b      <----  a slice from "b" to "d" begins here
+//!   row | 01 | c             cells are decoded one by one, and dropped if a deletion shadows them
+//!   row | 01 | d      <----  and ends here, or when enough columns were found
+//! ```
+//!
+//! In super column families the same happens on two levels: a super column has its own deletion in front of its cells.
+//!
+//! Keys are compared as bytes. For some comparators, and for the view of an older release, only the first bytes of a name
+//! are in the comparator's order (`StoredOrder`): names with these bytes in common are read as a group and sorted again
+//! (`Regrouped`).
 
 use bytes::{Buf, Bytes};
 

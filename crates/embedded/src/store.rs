@@ -108,12 +108,12 @@ impl EmbeddedStore {
         loop {
             if let Ok(None) = &outcome {
                 let asked = asked.clone();
-                let work = move |engine: &Engine, wait: &BlockingPermit| {
+                let waiting = self.waiting_for(length, move |engine, wait| {
                     // The client may have disconnected while the read waited for a thread.
                     meter::check()?;
                     engine.read.read(&asked.0, &asked.1, read, Some(wait))
-                };
-                outcome = self.waiting_for(length, work).await;
+                });
+                outcome = waiting.await;
             }
             match outcome {
                 Err(StoreError::Overloaded(_)) if meter::lacks_memory() => {
@@ -140,8 +140,9 @@ impl EmbeddedStore {
         loop {
             let before = meter::mark();
             let (asked, from) = (command.clone(), place.clone());
-            let work = move |engine: &Engine, wait: &BlockingPermit| engine.read.scan(&asked, from, wait);
-            let piece = match self.waiting_for(Length::Long, work).await {
+            let scan =
+                self.waiting_for(Length::Long, move |engine, wait| engine.read.scan(&asked, from, wait));
+            let piece = match scan.await {
                 Err(StoreError::Overloaded(_)) if meter::lacks_memory() => {
                     before.restore();
                     meter::wait_for_memory().await?;

@@ -314,6 +314,7 @@ impl ClientLink {
 /// # Errors
 /// `Refused` if the operating system has no memory for it.
 pub fn enlarge(buffer: &mut BytesMut, capacity: usize) -> Result<(), HoldError> {
+    debug_assert!(capacity > buffer.len(), "the larger buffer has room for more bytes than have arrived");
     let mut larger = buffer_of(capacity).map_err(|_| HoldError::Refused(capacity))?;
     larger.extend_from_slice(buffer);
     // Takes the list as it is, with all its room.

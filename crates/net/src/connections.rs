@@ -79,7 +79,8 @@ impl Connections {
         let mut unproven = self.table.unproven.lock();
         let number = unproven.next_number;
         unproven.next_number += 1;
-        unproven.by_number.insert(number, close_request.clone());
+        let taken = unproven.by_number.insert(number, close_request.clone());
+        debug_assert!(taken.is_none(), "a place would be freed with the number of another one");
         if unproven.by_number.len() > self.table.unproven_max {
             unproven.ask_oldest();
         }

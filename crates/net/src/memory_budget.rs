@@ -317,6 +317,7 @@ impl Share {
 
     /// Moves the memory of another share of this budget into this share.
     pub fn absorb(&mut self, mut other: Share) {
+        debug_assert!(Arc::ptr_eq(&self.pool, &other.pool), "a budget would get the memory of another one");
         let bytes = self.held + other.held;
         other.held = 0;
         if bytes != self.held {
@@ -335,6 +336,7 @@ impl Share {
 
     /// Records the bytes that the share holds now.
     fn record(&mut self, bytes: usize) {
+        debug_assert!(bytes <= self.pool.bytes_max, "a share holds more than the whole budget");
         self.held = bytes;
         if bytes == 0 {
             self.leave();
@@ -390,6 +392,10 @@ impl Share {
 impl Drop for Share {
     fn drop(&mut self) {
         if self.held > 0 {
+            debug_assert!(
+                self.pool.left.available_permits() + self.held <= self.pool.bytes_max,
+                "more memory would be returned than was taken"
+            );
             self.pool.left.add_permits(self.held);
         }
         self.leave();

@@ -242,14 +242,13 @@ fn not_pem(file: &Path, text: &[u8], wanted: &'static str, error: &pem::Error) -
     const JAVA_KEYSTORE: [u8; 4] = [0xfe, 0xed, 0xfe, 0xed];
     // The outer sequence of a PKCS #12 file, which newer keystores are.
     const DER: [u8; 2] = [0x30, 0x82];
-    let has = |words: &[u8]| text.windows(words.len()).any(|window| window == words);
     let reason = if text.starts_with(&JAVA_KEYSTORE) {
         "it is a Java keystore: convert it with `keytool -importkeystore -deststoretype PKCS12` and `openssl pkcs12 -nodes`"
             .to_owned()
     } else if text.starts_with(&DER) {
         "it is binary: convert a keystore with `openssl pkcs12 -nodes`, a certificate with `openssl x509 -inform der`"
             .to_owned()
-    } else if has(b"ENCRYPTED") {
+    } else if text.windows(9).any(|window| window == b"ENCRYPTED") {
         "the key has a password: `openssl pkey` takes it off".to_owned()
     } else if matches!(error, pem::Error::NoItemsFound) {
         "there are none in it".to_owned()

@@ -459,8 +459,9 @@ impl NativeConnection {
     ///
     /// If the opcode is unknown, or is not allowed in this state of the handshake.
     fn code_of(&self, frame: &Frame) -> Result<RequestCode, NativeError> {
-        let unknown = || NativeError::protocol(format!("Unknown opcode {}", frame.opcode));
-        let code = RequestCode::of_number(frame.opcode).ok_or_else(unknown)?;
+        let Some(code) = RequestCode::of_number(frame.opcode) else {
+            return Err(NativeError::protocol(format!("Unknown opcode {}", frame.opcode)));
+        };
         self.handshake.check(code, frame.version)?;
         Ok(code)
     }
@@ -477,6 +478,7 @@ impl NativeConnection {
         if version.has_segments() && self.segments.is_none() && self.handshake.has_started() {
             // The reply to STARTUP is the last frame outside of segments.
             self.fill_output();
+            debug_assert!(self.replies.is_empty(), "the reply to STARTUP would be in a segment");
             self.segments = Some(SegmentCodec { is_compressed: self.handshake.compression.is_some() });
         }
         if self.changes.is_none() && self.handshake.registered.contains(&NativeEventKind::Schema) {
@@ -488,6 +490,7 @@ impl NativeConnection {
     fn push_answers(&mut self, answered: ConcurrentReply) {
         let mut next = Some(answered);
         while let Some(ConcurrentReply { request_bytes, reply, share }) = next {
+            debug_assert!(request_bytes <= self.request_bytes, "the bytes of a request are counted twice");
             self.request_bytes = self.request_bytes.saturating_sub(request_bytes);
             self.push(reply);
             if let Some(share) = share {

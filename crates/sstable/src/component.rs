@@ -171,12 +171,15 @@ impl Descriptor {
             return Vec::new();
         }
         let text = String::from_utf8_lossy(&text);
-        let is_name = |name: &&str| {
+        let mut missing = Vec::new();
+        for name in text.lines().map(str::trim).filter(|name| !NOT_READ.contains(name)) {
             let is_known = name.ends_with(".db") || name.contains("Digest.");
-            is_known && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
-        };
-        let listed = text.lines().map(str::trim).filter(is_name).filter(|name| !NOT_READ.contains(name));
-        listed.filter(|name| !self.file(name).is_file()).map(str::to_owned).collect()
+            let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.');
+            if is_known && is_name && !self.file(name).is_file() {
+                missing.push(name.to_owned());
+            }
+        }
+        missing
     }
 
     /// Whether the server had put the content of the SSTable into another one, or truncated its column family. Up to 2.0 it

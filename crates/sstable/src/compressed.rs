@@ -278,14 +278,13 @@ impl CompressedFile {
             return Err(format!("the checksum of {place} is wrong"));
         }
         if compressed.len() >= self.stored_length {
-            let stored = compressed.get(..content.len());
-            let why = || {
-                format!(
-                    "{place} is stored without compression, and has {} bytes instead of {rest}",
-                    compressed.len()
-                )
+            let Some(stored) = compressed.get(..content.len()) else {
+                let found = compressed.len();
+                return Err(format!(
+                    "{place} is stored without compression, and has {found} bytes instead of {rest}"
+                ));
             };
-            content.copy_from_slice(stored.ok_or_else(why)?);
+            content.copy_from_slice(stored);
         } else {
             let outcome = self.compressor.decompress(compressed, content);
             outcome.map_err(|why| format!("{place} cannot be decompressed: {why}"))?;

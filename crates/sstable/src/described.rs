@@ -112,15 +112,17 @@ impl TableDescription<'_> {
 
     /// Returns columns of a key, whose names the file does not have: `key`, `key2`; `column1`, `column2`.
     fn key_columns(&self, base: &str, kind: ColumnKind, classes: &[&str]) -> Vec<TableColumn> {
-        let column = |(at, class): (usize, &&str)| {
+        let mut columns = Vec::with_capacity(classes.len());
+        for (at, class) in classes.iter().enumerate() {
             let (class, is_reversed) = unreversed(class);
             let name = match (kind, at) {
                 (ColumnKind::PartitionKey, 0) => base.to_owned(),
                 _ => format!("{base}{}", at + 1),
             };
-            TableColumn { is_reversed, ..TableColumn::new(&name, kind, at, self.cql_type(class).frozen()) }
-        };
-        classes.iter().enumerate().map(column).collect()
+            let column = TableColumn::new(&name, kind, at, self.cql_type(class).frozen());
+            columns.push(TableColumn { is_reversed, ..column });
+        }
+        columns
     }
 
     fn value_column(&self, column: &Arc<StoredColumn>, kind: ColumnKind) -> (String, TableColumn) {

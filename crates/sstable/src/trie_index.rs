@@ -203,14 +203,16 @@ impl TrieIndex {
 /// Reads numbers of so many bits each, which end with a whole byte.
 fn read_numbers(input: &mut Input, count: u64, bits: u32) -> Result<Vec<u64>, SstableError> {
     let bytes = input.bytes((count * u64::from(bits)).div_ceil(8))?;
-    let number = |from: u64| {
-        let of_bit = |at: u64| {
+    let mut numbers = Vec::new();
+    for from in (0..count).map(|at| at * u64::from(bits)) {
+        let mut number = 0;
+        for at in from..from + u64::from(bits) {
             let byte = usize::try_from(at / 8).ok().and_then(|at| bytes.get(at)).copied().unwrap_or_default();
-            u64::from(byte >> (7 - at % 8) & 1)
-        };
-        (from..from + u64::from(bits)).fold(0, |number, at| number << 1 | of_bit(at))
-    };
-    Ok((0..count).map(|at| number(at * u64::from(bits))).collect())
+            number = number << 1 | u64::from(byte >> (7 - at % 8) & 1);
+        }
+        numbers.push(number);
+    }
+    Ok(numbers)
 }
 
 #[cfg(test)]

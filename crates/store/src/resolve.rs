@@ -82,9 +82,8 @@ impl RowCells {
 impl ResolvedRow {
     /// Returns whether the mutation adds to a counter.
     pub fn counts(&self) -> bool {
-        let is_increment = |cell: &Cell| cell.kind == CellKind::Increment;
-        self.cells.has_increments
-            || self.supers.iter().any(|super_column| super_column.cells.iter().any(is_increment))
+        let mut of_supers = self.supers.iter().flat_map(|super_column| &super_column.cells);
+        self.cells.has_increments || of_supers.any(|cell| cell.kind == CellKind::Increment)
     }
 }
 

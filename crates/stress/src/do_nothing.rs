@@ -45,8 +45,7 @@ pub(crate) fn serve(args: &DoNothingArgs) -> Result<(), String> {
             let bodies = Arc::new(Bodies::new(args.value_size));
             accept(listener, busy_poll, || NativeResponder::new(bodies.clone())).await
         } else {
-            let responder = || ThriftResponder { answers: answers.clone(), cutter: None };
-            accept(listener, busy_poll, responder).await
+            accept(listener, busy_poll, || ThriftResponder { answers: answers.clone(), cutter: None }).await
         };
         served.map_err(failed)
     })

@@ -65,8 +65,8 @@ fn declaration(name: &[u8], mut reader: Reader<'_>) -> Result<Option<&'static Me
         types.push((id, ttype));
         reader.skip(ttype)?;
     }
-    let has_types = |method: &&&Method| types.iter().all(|(id, ttype)| method.accepts(*id, *ttype));
-    Ok(declarations(name).iter().rfind(has_types).copied())
+    let mut methods = declarations(name).iter().copied();
+    Ok(methods.rfind(|method| types.iter().all(|(id, ttype)| method.accepts(*id, *ttype))))
 }
 
 /// Reads a value, and adds the column families that it names outside of lists.
@@ -124,12 +124,12 @@ pub(crate) fn families_of_statement(text: &[u8], is_cql3: bool, families: &mut F
     const SKIPPED: [&str; 5] = ["IF", "NOT", "EXISTS", "TABLE", "COLUMNFAMILY"];
     let text = readable(text);
     let is_dot = |token: &Token| token.raw(&text) == ".";
-    let is_name = |token: &Token| match token.kind {
+    let words = tokens_of_any(&text).filter(|token| match token.kind {
         TokenKind::Word | TokenKind::QuotedName => true,
         TokenKind::Unknown => token.raw(&text).starts_with('"'),
         _ => is_dot(token),
-    };
-    let mut words = tokens_of_any(&text).filter(is_name).peekable();
+    });
+    let mut words = words.peekable();
     let mut is_next = false;
     while let Some(word) = words.next() {
         let is = |known: &&str| word.kind == TokenKind::Word && word.raw(&text).eq_ignore_ascii_case(known);

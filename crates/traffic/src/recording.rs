@@ -26,11 +26,11 @@ impl Recording {
     ///
     /// If the file cannot be read, or is not a recording.
     pub fn open(path: &Path) -> Result<Recording, TrafficError> {
-        let unreadable = |why| TrafficError::Unreadable { file: path.to_owned(), why };
         let mut first = [0];
-        let read = File::open(path).and_then(|mut file| file.read(&mut first)).map_err(unreadable)?;
+        let read = File::open(path).and_then(|mut file| file.read(&mut first));
         match (read, first) {
-            (1, [b'{']) => Ok(Recording::Json(Box::new(JsonLines::open(path)?))),
+            (Err(why), _) => Err(TrafficError::Unreadable { file: path.to_owned(), why }),
+            (Ok(1), [b'{']) => Ok(Recording::Json(Box::new(JsonLines::open(path)?))),
             _ => Ok(Recording::File(Box::new(PartReader::open(path)?))),
         }
     }

@@ -321,12 +321,12 @@ fn map_from_json(json: &Json) -> Result<Value, ValueError> {
     let wrong = || ValueError::Json(format!("no map is written as {}", excerpt(json)));
     let [key, value, pairs] = &json.as_array().ok_or_else(wrong)?[..] else { return Err(wrong()) };
     let (key_type, value_type) = type_of(key).zip(type_of(value)).ok_or_else(wrong)?;
-    let pair = |pair: &Json| match pair.as_array().map(|pair| &pair[..]) {
-        Some([key, value]) => Ok((Value::of_type(key, key_type)?, Value::of_type(value, value_type)?)),
-        _ => Err(wrong()),
-    };
-    let pairs = pairs.as_array().ok_or_else(wrong)?.iter().map(pair).collect::<Result<_, _>>()?;
-    Ok(Value::Map(key_type, value_type, pairs))
+    let mut values = Vec::new();
+    for pair in pairs.as_array().ok_or_else(wrong)? {
+        let [key, value] = &pair.as_array().ok_or_else(wrong)?[..] else { return Err(wrong()) };
+        values.push((Value::of_type(key, key_type)?, Value::of_type(value, value_type)?));
+    }
+    Ok(Value::Map(key_type, value_type, values))
 }
 
 fn int<T: TryFrom<i64>>(json: &Json) -> Option<T> {

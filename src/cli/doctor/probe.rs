@@ -102,17 +102,18 @@ fn speaks_tls(address: &str) -> bool {
 
 /// Sends bytes on a new connection, and returns the beginning of the answer. Empty if there is none.
 fn ask(address: &str, request: &[u8]) -> Vec<u8> {
-    let exchange = || -> Option<Vec<u8>> {
-        let (mut stream, _) = connect(address).ok()?;
-        stream.set_read_timeout(Some(TIMEOUT)).ok()?;
-        stream.set_write_timeout(Some(TIMEOUT)).ok()?;
-        stream.write_all(request).ok()?;
-        let mut answer = vec![0; ANSWER_BYTES_MAX];
-        let length = stream.read(&mut answer).ok()?;
-        answer.truncate(length);
-        Some(answer)
-    };
-    exchange().unwrap_or_default()
+    exchange(address, request).unwrap_or_default()
+}
+
+fn exchange(address: &str, request: &[u8]) -> Option<Vec<u8>> {
+    let (mut stream, _) = connect(address).ok()?;
+    stream.set_read_timeout(Some(TIMEOUT)).ok()?;
+    stream.set_write_timeout(Some(TIMEOUT)).ok()?;
+    stream.write_all(request).ok()?;
+    let mut answer = vec![0; ANSWER_BYTES_MAX];
+    let length = stream.read(&mut answer).ok()?;
+    answer.truncate(length);
+    Some(answer)
 }
 
 #[cfg(test)]

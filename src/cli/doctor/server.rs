@@ -192,13 +192,13 @@ impl Look<'_> {
     async fn keyspaces(&mut self) -> Result<Vec<String>> {
         let keyspaces = self.client.call("describe_keyspaces", Fields::default()).await?.into_list()?;
         // Up to 0.6 the call returns a set of names, later a list of definitions.
-        let name = |keyspace: ThriftValue| match keyspace {
+        let names = keyspaces.into_iter().map(|keyspace| match keyspace {
             ThriftValue::Struct(mut definition) => {
                 definition.text(1).ok_or_else(|| "describe_keyspaces: a keyspace has no name".to_owned())
             }
             name => name.into_text(),
-        };
-        keyspaces.into_iter().map(name).collect()
+        });
+        names.collect()
     }
 
     async fn endpoints(&mut self, keyspace: &str) -> Result<Vec<String>> {

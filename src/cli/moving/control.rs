@@ -127,9 +127,9 @@ fn read<T: DeserializeOwned>(directory: &Path, name: &str) -> Option<T> {
 fn write(directory: &Path, name: &str, value: &impl Serialize) -> Result<()> {
     let path = directory.join(name);
     let new = path.with_extension("new");
-    let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
     let json = serde_json::to_vec_pretty(value).map_err(|error| error.to_string())?;
-    fs::write(&new, json).and_then(|()| fs::rename(&new, &path)).map_err(failed)
+    let written = fs::write(&new, json).and_then(|()| fs::rename(&new, &path));
+    written.map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 /// Records that a step has succeeded.

@@ -53,8 +53,11 @@ impl AbstractType for AsciiType {
 
     /// Shows bytes above 0x7f as U+FFFD, as Java decodes them.
     fn to_text(&self, value: &[u8]) -> String {
-        let shown = |byte: &u8| if byte.is_ascii() { char::from(*byte) } else { char::REPLACEMENT_CHARACTER };
-        value.iter().map(shown).collect()
+        let mut text = String::with_capacity(value.len());
+        for byte in value {
+            text.push(if byte.is_ascii() { char::from(*byte) } else { char::REPLACEMENT_CHARACTER });
+        }
+        text
     }
 
     fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {

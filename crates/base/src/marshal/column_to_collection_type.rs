@@ -22,10 +22,10 @@ pub struct ColumnToCollectionType {
 impl ColumnToCollectionType {
     /// Returns the type of the last component in a table with these collections, given as column name and type.
     pub fn new(collections: &[(Vec<u8>, CqlType)], types: &Types) -> ColumnToCollectionType {
-        let element = |(name, cql_type): &(Vec<u8>, CqlType)| {
-            (name.clone(), Inner::new(element_class(cql_type).type_ref(types)))
-        };
-        let elements: BTreeMap<Vec<u8>, Inner> = collections.iter().map(element).collect();
+        let mut elements = BTreeMap::new();
+        for (name, cql_type) in collections {
+            elements.insert(name.clone(), Inner::new(element_class(cql_type).type_ref(types)));
+        }
         let class_name = class_name(collections);
         let views = views::each(|release| ColumnToCollectionType {
             class_name: class_name.clone(),
@@ -52,16 +52,16 @@ fn class_name(collections: &[(Vec<u8>, CqlType)]) -> String {
     while collections.len() as u64 * 4 > u64::from(slots) * 3 {
         slots *= 2;
     }
-    let slot = |name: &[u8]| {
-        let hash = name
-            .iter()
-            .rev()
-            .fold(1i32, |hash, byte| hash.wrapping_mul(31).wrapping_add(i32::from(byte.cast_signed())));
-        let hash = hash.cast_unsigned();
-        (hash ^ (hash >> 16)) & (slots - 1)
-    };
+    debug_assert!(slots.is_power_of_two(), "the slots of a Java HashMap are a power of two");
     let mut sorted: Vec<&(Vec<u8>, CqlType)> = collections.iter().collect();
-    sorted.sort_by_key(|(name, _)| (slot(name), name.clone()));
+    sorted.sort_by_key(|(name, _)| {
+        let mut hash = 1i32;
+        for byte in name.iter().rev() {
+            hash = hash.wrapping_mul(31).wrapping_add(i32::from(byte.cast_signed()));
+        }
+        let hash = hash.cast_unsigned();
+        ((hash ^ (hash >> 16)) & (slots - 1), name.clone())
+    });
     let parts: Vec<String> = sorted
         .into_iter()
         .map(|(name, cql_type)| format!("{}:{}", hex(name), cql_type.class_name()))

@@ -32,8 +32,10 @@ pub struct DynamicCompositeType {
 impl DynamicCompositeType {
     /// Returns the comparator of names whose components specify their types by one of these aliases or by a class name.
     pub fn new(aliases: BTreeMap<u8, TypeRef>) -> DynamicCompositeType {
-        let alias = |(alias, of): (&u8, &TypeRef)| format!("{}=>{}", char::from(*alias), of.class_name());
-        let listed: Vec<String> = aliases.iter().map(alias).collect();
+        let mut listed = Vec::new();
+        for (alias, of) in &aliases {
+            listed.push(format!("{}=>{}", char::from(*alias), of.class_name()));
+        }
         let class_name = format!("{PACKAGE}DynamicCompositeType({})", listed.join(","));
         let views = views::each(|release| DynamicCompositeType {
             class_name: class_name.clone(),

@@ -135,8 +135,10 @@ impl AbstractType for InetAddressType {
 /// as in Java.
 fn short_address(text: &str) -> Option<u32> {
     let parts: Vec<&str> = text.split('.').collect();
-    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let (last, first) = parts.split_last().filter(|_| parts.len() <= 4 && parts.iter().all(is_number))?;
+    if !parts.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())) {
+        return None;
+    }
+    let (last, first) = parts.split_last().filter(|_| parts.len() <= 4)?;
     let mut address = 0u32;
     for (at, part) in first.iter().enumerate() {
         address |= u32::from(part.parse::<u8>().ok()?) << (24 - 8 * at);

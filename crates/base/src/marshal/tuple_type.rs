@@ -108,11 +108,14 @@ impl AbstractType for TupleType {
     /// Separates fields with colons and writes `@` for null. A colon or `@` inside a field is preceded by a backslash.
     fn to_text(&self, value: &[u8]) -> String {
         let Some(found) = self.parts(value) else { return super::BytesType.to_text(value) };
-        let text = |(at, part): (usize, Part<'_>)| match part {
-            Some(part) => part_text(part, self.fields.get(at)).replace(':', "\\:").replace('@', "\\@"),
-            None => "@".to_owned(),
-        };
-        found.into_iter().enumerate().map(text).collect::<Vec<_>>().join(":")
+        let mut texts = Vec::with_capacity(found.len());
+        for (at, part) in found.into_iter().enumerate() {
+            texts.push(match part {
+                Some(part) => part_text(part, self.fields.get(at)).replace(':', "\\:").replace('@', "\\@"),
+                None => "@".to_owned(),
+            });
+        }
+        texts.join(":")
     }
 
     fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {

@@ -62,8 +62,8 @@ impl Inner {
 
 /// Returns the stored order of a value with these parts: it cannot be used unless each part's order is exact.
 pub(super) fn stored_order<'a>(parts: impl IntoIterator<Item = &'a Inner>) -> StoredOrder {
-    let is_exact = |part: &Inner| part.view().stored_order() == StoredOrder::Exact;
-    if parts.into_iter().all(is_exact) { StoredOrder::Exact } else { StoredOrder::WithinPrefix(0) }
+    let is_exact = parts.into_iter().all(|part| part.view().stored_order() == StoredOrder::Exact);
+    if is_exact { StoredOrder::Exact } else { StoredOrder::WithinPrefix(0) }
 }
 
 /// Returns the result of a function for each release, in the order of `Release`.

@@ -128,11 +128,11 @@ impl Changes {
 
     /// Returns the number of changes.
     pub fn len(&self) -> usize {
-        let count = |piece: &Piece| match piece {
+        let packed = self.packed.iter().map(|piece| match piece {
             Piece::One(_) => 1,
             Piece::Cells(buffer) => buffer.count,
-        };
-        self.plain.len() + self.packed.iter().map(count).sum::<usize>()
+        });
+        self.plain.len() + packed.sum::<usize>()
     }
 
     /// Returns whether there are no changes.
@@ -142,11 +142,11 @@ impl Changes {
 
     /// Returns about how many bytes the names and values have.
     pub(super) fn bytes(&self) -> usize {
-        let bytes = |piece: &Piece| match piece {
+        let packed = self.packed.iter().map(|piece| match piece {
             Piece::One(change) => change.bytes(),
             Piece::Cells(buffer) => buffer.bytes.len(),
-        };
-        self.plain.iter().map(Change::bytes).sum::<usize>() + self.packed.iter().map(bytes).sum::<usize>()
+        });
+        self.plain.iter().map(Change::bytes).chain(packed).sum()
     }
 
     /// Iterates over the changes. Packed cells are copied.
@@ -265,6 +265,10 @@ impl From<Vec<Change>> for Changes {
 
 impl CellBuffer {
     fn push(&mut self, cell: &Cell) {
+        debug_assert!(
+            cell.name.len().max(cell.value.len()) <= SHORT,
+            "the cell would be read with other bytes"
+        );
         let stamp = Stamp { timestamp: cell.timestamp, kind: cell.kind };
         #[expect(clippy::cast_possible_truncation, reason = "at most SHORT")]
         self.bytes.extend_from_slice(&[cell.name.len() as u8, cell.value.len() as u8]);

@@ -90,11 +90,10 @@ impl Mutation {
         }
         let mut joined: Vec<CfMutation> = Vec::with_capacity(self.families.len());
         for family in self.families.drain(..) {
-            let is_same = |other: &&mut CfMutation| {
-                (&other.cf.keyspace, &other.cf.name) == (&family.cf.keyspace, &family.cf.name)
-            };
+            let (keyspace, name) = (&family.cf.keyspace, &family.cf.name);
             // Entries of the same column family are mostly adjacent.
-            match joined.iter_mut().rev().find(is_same) {
+            let mut latest_first = joined.iter_mut().rev();
+            match latest_first.find(|other| other.cf.keyspace == *keyspace && other.cf.name == *name) {
                 Some(other) => family.changes.take_all(|change| other.changes.push(change)),
                 None => joined.push(family),
             }

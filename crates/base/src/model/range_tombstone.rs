@@ -62,11 +62,15 @@ impl SortedRanges {
         for (at, range) in ranges.iter().enumerate() {
             let before = furthest.last().copied().filter(|before| {
                 let finish = &ranges[*before].finish;
-                let is_beyond = || comparator.compare(finish, &range.finish).is_ge();
-                finish.is_empty() || (!range.finish.is_empty() && is_beyond())
+                finish.is_empty()
+                    || (!range.finish.is_empty() && comparator.compare(finish, &range.finish).is_ge())
             });
             furthest.push(before.unwrap_or(at));
         }
+        debug_assert!(
+            furthest.is_sorted() && furthest.iter().enumerate().all(|(at, furthest)| *furthest <= at),
+            "a search would leave out ranges"
+        );
         SortedRanges { ranges, furthest }
     }
 
@@ -140,11 +144,11 @@ impl<'a> LevelRanges<'a> {
         else {
             return Vec::new();
         };
-        let is_begun_at = |name: &Bytes| {
+        let begins_at_name = |name: &Bytes| {
             let mut around = self.around(name).iter().filter(|range| self.is_of_level(range));
             around.any(|of| !of.start.is_empty() && self.comparator.compare(&of.start, name).is_eq())
         };
-        if names.len() < 2 || !names.iter().any(is_begun_at) {
+        if names.len() < 2 || !names.iter().any(begins_at_name) {
             return Vec::new();
         }
         let of_level = self.ranges.iter().filter(|range| self.is_of_level(range));
@@ -162,11 +166,15 @@ impl<'a> LevelRanges<'a> {
     /// Returns a part of the tombstones that has all those that cover a name.
     fn around(&self, name: &[u8]) -> &'a [RangeTombstone] {
         let Some(furthest) = self.furthest else { return self.ranges };
-        let is_after = |bound: &Bytes| !bound.is_empty() && self.comparator.compare(bound, name).is_gt();
-        let is_before = |bound: &Bytes| !bound.is_empty() && self.comparator.compare(bound, name).is_lt();
-        let begun = &self.ranges[..self.ranges.partition_point(|range| !is_after(&range.start))];
-        let over = furthest.partition_point(|at| is_before(&self.ranges[*at].finish));
-        let around = begun.get(over..).unwrap_or_default();
+        // An empty bound is before each name as a start, and after each name as a finish.
+        let begun = self.ranges.partition_point(|RangeTombstone { start, .. }| {
+            start.is_empty() || self.comparator.compare(start, name).is_le()
+        });
+        let over = furthest.partition_point(|at| {
+            let finish = &self.ranges[*at].finish;
+            !finish.is_empty() && self.comparator.compare(finish, name).is_lt()
+        });
+        let around = self.ranges.get(over..begun).unwrap_or_default();
         let covering = |ranges: &[RangeTombstone]| {
             ranges.iter().filter(|range| range.covers(name, self.comparator)).count()
         };

@@ -46,8 +46,11 @@ const COPIED_VALUE_BYTES_MAX: usize = 2 * 1024;
 /// keys and blocks, which would otherwise stay allocated as long as the cells.
 pub fn detach_cells(cells: &mut [Cell]) {
     let is_copied = |cell: &Cell| cell.value.len() <= COPIED_VALUE_BYTES_MAX;
-    let bytes = |cell: &Cell| cell.name.len() + if is_copied(cell) { cell.value.len() } else { 0 };
-    let mut copied = BytesMut::with_capacity(cells.iter().map(bytes).sum());
+    let mut bytes = 0;
+    for cell in &*cells {
+        bytes += cell.name.len() + if is_copied(cell) { cell.value.len() } else { 0 };
+    }
+    let mut copied = BytesMut::with_capacity(bytes);
     for cell in &*cells {
         copied.extend_from_slice(&cell.name);
         if is_copied(cell) {

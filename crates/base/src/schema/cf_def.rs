@@ -128,12 +128,13 @@ impl CfDef {
     /// have no full stop.
     #[must_use]
     pub fn with_indexes(mut self) -> CfDef {
-        let index = |column: &ColumnDef| {
+        let mut families = BTreeMap::new();
+        for column in self.indexed_columns() {
             let name = format!("{}.{}", self.name, hex(&column.name));
             let family = CfDef { gc_grace_s: self.gc_grace_s, ..CfDef::new(&self.keyspace, &name) };
-            (column.name.clone(), Arc::new(family))
-        };
-        self.index_families = self.indexed_columns().map(index).collect();
+            families.insert(column.name.clone(), Arc::new(family));
+        }
+        self.index_families = families;
         self
     }
 

@@ -26,12 +26,12 @@ fn shown(types: &Types, cql_type: &CqlType, value: &Bytes) -> Option<String> {
         CqlType::List { element, .. } => Some(format!("[{}]", items(element)?)),
         CqlType::Set { element, .. } => Some(format!("{{{}}}", items(element)?)),
         CqlType::Map { key, value: of, .. } => {
-            let entries = map_from_bytes(value, CollectionForm::Long)?;
-            let entry = |(entry_key, entry_value): &(Bytes, Bytes)| {
+            let mut entries = Vec::new();
+            for (entry_key, entry_value) in &map_from_bytes(value, CollectionForm::Long)? {
                 let (key, value) = (literal(types, key, entry_key), literal(types, of, entry_value));
-                format!("{key}: {value}")
-            };
-            Some(format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", ")))
+                entries.push(format!("{key}: {value}"));
+            }
+            Some(format!("{{{}}}", entries.join(", ")))
         }
         CqlType::Tuple(of_fields) => {
             let fields = fields(types, of_fields.iter(), value)?;
@@ -134,10 +134,8 @@ pub fn row_key(types: &Types, table: &TableDef, key: &Bytes) -> String {
 
 /// Returns columns with their values.
 pub fn assigned(types: &Types, columns: &[TableColumn], values: &[Bytes]) -> Vec<String> {
-    let one = |(column, value): (&TableColumn, &Bytes)| {
-        format!("{}={}", column.name, literal(types, &column.cql_type, value))
-    };
-    columns.iter().zip(values).map(one).collect()
+    let pairs = columns.iter().zip(values);
+    pairs.map(|(of, value)| format!("{}={}", of.name, literal(types, &of.cql_type, value))).collect()
 }
 
 /// Returns the meaning of a cell in CQL: its row, then `column`, `column['element']`, `column.field` or `(marker)`, and the

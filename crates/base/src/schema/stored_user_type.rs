@@ -18,8 +18,9 @@ pub(super) struct StoredUserType {
 
 impl StoredUserType {
     pub(super) fn of(user_type: &UserType, form: ClassForm) -> StoredUserType {
-        let field = |(name, cql_type): &(String, CqlType)| (name.clone(), form.class_of(cql_type));
-        StoredUserType { name: user_type.name.clone(), fields: user_type.fields.iter().map(field).collect() }
+        let fields = user_type.fields.iter();
+        let fields = fields.map(|(name, cql_type)| (name.clone(), form.class_of(cql_type))).collect();
+        StoredUserType { name: user_type.name.clone(), fields }
     }
 
     /// Returns the type, with the types in it from `known`. `None` if one of them is stored but not in `known` yet.

@@ -117,9 +117,8 @@ impl TableDef {
     /// Returns all columns in the order of `SELECT *`: the key columns, then the static columns and then the others by
     /// their names.
     pub fn columns(&self) -> impl Iterator<Item = &TableColumn> {
-        let is_own = |column: &&TableColumn| column.kind != ColumnKind::Static;
-        let others = self.static_columns().chain(self.others.values().filter(is_own));
-        self.partition_key.iter().chain(&self.clustering).chain(others)
+        let regular = self.others.values().filter(|column| column.kind != ColumnKind::Static);
+        self.partition_key.iter().chain(&self.clustering).chain(self.static_columns()).chain(regular)
     }
 
     /// Returns the columns with one value for the whole partition, sorted by their names.

@@ -62,11 +62,12 @@ pub fn collections_of_class(comparator: &str) -> Vec<(Vec<u8>, CqlType)> {
     let Some(("ColumnToCollectionType", Some(inner))) = parts.last().map(|last| split_class(last)) else {
         return Vec::new();
     };
-    let collection = |text: &str| {
-        let (name, class) = text.split_once(':')?;
+    let mut collections = Vec::new();
+    for text in split_arguments(inner) {
+        let Some((name, class)) = text.split_once(':') else { continue };
         let name: Option<Vec<u8>> =
             (0..name.len()).step_by(2).map(|at| u8::from_str_radix(name.get(at..at + 2)?, 16).ok()).collect();
-        Some((name?, CqlType::of_class(class).with_cells_of_fields()))
-    };
-    split_arguments(inner).into_iter().filter_map(collection).collect()
+        collections.extend(name.map(|name| (name, CqlType::of_class(class).with_cells_of_fields())));
+    }
+    collections
 }

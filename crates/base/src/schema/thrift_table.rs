@@ -93,23 +93,25 @@ fn partition_key(cf: &CfDef, taken: &mut BTreeSet<String>) -> Vec<TableColumn> {
     };
     let alias = cf.key_alias.as_ref().filter(|_| types.len() == 1);
     let alias = alias.and_then(|alias| String::from_utf8(alias.to_vec()).ok());
-    let named = |(position, sorted): (usize, Sorted)| {
+    let mut columns = Vec::new();
+    for (position, sorted) in types.into_iter().enumerate() {
         let given = CompactNames::at(&cf.names.partition_key, position).map(str::to_owned);
         let name = alias.clone().or(given).filter(|name| taken.insert(name.clone()));
         let name = name.unwrap_or_else(|| free_name("key", position, true, taken));
-        column(name, ColumnKind::PartitionKey, position, sorted)
-    };
-    types.into_iter().enumerate().map(named).collect()
+        columns.push(column(name, ColumnKind::PartitionKey, position, sorted));
+    }
+    columns
 }
 
 fn clustering_columns(cf: &CfDef, types: Vec<Sorted>, taken: &mut BTreeSet<String>) -> Vec<TableColumn> {
-    let named = |(position, sorted): (usize, Sorted)| {
+    let mut columns = Vec::new();
+    for (position, sorted) in types.into_iter().enumerate() {
         let given = CompactNames::at(&cf.names.clustering, position).map(str::to_owned);
         let name = given.filter(|name| taken.insert(name.clone()));
         let name = name.unwrap_or_else(|| free_name("column", position, false, taken));
-        column(name, ColumnKind::Clustering, position, sorted)
-    };
-    types.into_iter().enumerate().map(named).collect()
+        columns.push(column(name, ColumnKind::Clustering, position, sorted));
+    }
+    columns
 }
 
 /// Returns the value column of a dense table. `None` if CREATE TABLE declared none.

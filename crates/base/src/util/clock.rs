@@ -94,10 +94,12 @@ impl Clock {
     /// writes. After an adjustable clock was moved back, they start again from its time.
     pub fn next_micros(&self) -> i64 {
         let now = self.now_micros();
-        let later = |last: i64| Some(now.max(last.saturating_add(1)));
-        match self.last_micros.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later) {
-            Ok(last) | Err(last) => now.max(last.saturating_add(1)),
-        }
+        let mut next = now;
+        let _ = self.last_micros.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| {
+            next = now.max(last.saturating_add(1));
+            Some(next)
+        });
+        next
     }
 
     /// Returns milliseconds since 1970.

@@ -15,16 +15,15 @@ pub fn without_statement(mut text: String) -> String {
         return text;
     }
     // The only words of old servers with a parenthesis are "required (...)+ loop did not match anything".
-    let is_quotation = |at: &usize| !text.get(*at..).is_some_and(|rest| rest.starts_with(" (...)+ "));
-    if let Some(at) = text.match_indices(" (").map(|(at, _)| at).find(is_quotation) {
+    let quoted = text.match_indices(" (").find(|(at, _)| !text[*at..].starts_with(" (...)+ "));
+    if let Some((at, _)) = quoted {
         text.truncate(at);
     }
     let Some((before, word)) = text.split_once(" '") else { return text };
     let shown = if word.starts_with("<EOF>'") { "<EOF>" } else { "?" };
     let expected = word.rsplit_once("' expecting ").map(|(_, token)| token);
     // Other letters or a quote belong to a string with this word in it.
-    let is_token = |token: &&str| token.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-    match expected.filter(is_token) {
+    match expected.filter(|token| token.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')) {
         Some(token) => format!("{before} '{shown}' expecting {token}"),
         None => format!("{before} '{shown}'"),
     }

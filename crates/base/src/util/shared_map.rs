@@ -191,6 +191,7 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
                     Some(last) if last.len() < CHUNK_MAX => Arc::make_mut(last).push((key, value)),
                     _ => self.chunks.push(Arc::new(vec![(key, value)])),
                 }
+                debug_assert!(self.is_ordered_at(self.chunks.len() - 1), "a key would not be found");
                 None
             }
             (at, Err(place)) => {

@@ -11,19 +11,17 @@ use store::RemoteColumn;
 /// Converts the columns of a result or of markers. Results do not say whether a collection is frozen, so that is taken
 /// from the schema.
 pub(super) fn columns(state: &ClusterState, specs: &[ColumnSpec<'_>]) -> Vec<RemoteColumn> {
-    let column = |spec: &ColumnSpec<'_>| {
+    let mut columns = Vec::with_capacity(specs.len());
+    for spec in specs {
         let (keyspace, table) = (spec.table_spec().ks_name(), spec.table_spec().table_name());
-        let cql_type = cql_type(spec.typ());
-        let is_frozen = || is_frozen(state, keyspace, table, spec.name());
-        let cql_type = if cql_type.is_multi_cell() && is_frozen() { cql_type.frozen() } else { cql_type };
-        RemoteColumn {
-            keyspace: keyspace.to_owned(),
-            table: table.to_owned(),
-            name: spec.name().to_owned(),
-            cql_type,
+        let mut cql_type = cql_type(spec.typ());
+        if cql_type.is_multi_cell() && is_frozen(state, keyspace, table, spec.name()) {
+            cql_type = cql_type.frozen();
         }
-    };
-    specs.iter().map(column).collect()
+        let (keyspace, table, name) = (keyspace.to_owned(), table.to_owned(), spec.name().to_owned());
+        columns.push(RemoteColumn { keyspace, table, name, cql_type });
+    }
+    columns
 }
 
 fn is_frozen(state: &ClusterState, keyspace: &str, table: &str, column: &str) -> bool {
@@ -51,10 +49,8 @@ fn cql_type(of: &ColumnType<'_>) -> CqlType {
         }
         ColumnType::Tuple(fields) => CqlType::Tuple(fields.iter().map(held).collect()),
         ColumnType::UserDefinedType { definition, .. } => {
-            let field = |(name, of): &(std::borrow::Cow<'_, str>, ColumnType<'_>)| {
-                (name.clone().into_owned(), held(of))
-            };
-            let fields = definition.field_types.iter().map(field).collect();
+            let fields = definition.field_types.iter();
+            let fields = fields.map(|(name, of)| (name.clone().into_owned(), held(of))).collect();
             CqlType::frozen_user(Arc::new(UserType::new(&definition.keyspace, &definition.name, fields)))
         }
         _ => CqlType::Native(Native::Blob),

@@ -22,7 +22,8 @@ struct WaitGuard<'a>(&'a AtomicUsize);
 
 impl Drop for WaitGuard<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        let before = self.0.fetch_sub(1, Ordering::Relaxed);
+        debug_assert!(before > 0, "the gate would count no waiting request again");
     }
 }
 

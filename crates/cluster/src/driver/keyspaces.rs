@@ -107,8 +107,8 @@ impl KnownTables {
             }
             return Err(wrong_column(table, name, wanted, Some(found)));
         }
-        let is_wanted = |name: &String| wanted.iter().any(|(other, _)| other == name);
-        match existing.iter().find(|(name, column)| column.is_of_key() && !is_wanted(name)) {
+        let mut of_key = existing.iter().filter(|(_, column)| column.is_of_key());
+        match of_key.find(|(name, _)| wanted.iter().all(|(other, _)| other != *name)) {
             Some((name, found)) => Err(StoreError::Mismatch(format!(
                 "the table {} on the cluster is not one of this column family: its key also has {name} {found}. Rename \
                  the column family, or drop the table if it is not needed",
@@ -122,7 +122,8 @@ impl KnownTables {
 /// Returns the columns that a column family's table must have.
 fn wanted(table: &PreparedTable) -> Vec<(&'static str, Column)> {
     let forms = [("column1", 0, Some(&table.outer)), ("column2", 1, table.inner.as_ref())];
-    let column = |(name, of): (&'static str, &'static str)| {
+    let mut columns = Vec::new();
+    for (name, of) in table.columns() {
         let form = forms.iter().find(|(column, ..)| *column == name);
         let (kind, position) = match (name, form) {
             (_, Some((_, position, _))) => ("clustering", *position),
@@ -130,9 +131,10 @@ fn wanted(table: &PreparedTable) -> Vec<(&'static str, Column)> {
             _ => ("regular", -1),
         };
         let is_descending = form.and_then(|(.., form)| *form).is_some_and(|form| form.is_descending);
-        (name, Column { kind: kind.to_owned(), position, cql_type: of.to_owned(), is_descending })
-    };
-    table.columns().into_iter().map(column).collect()
+        columns
+            .push((name, Column { kind: kind.to_owned(), position, cql_type: of.to_owned(), is_descending }));
+    }
+    columns
 }
 
 fn wrong_column(table: &PreparedTable, name: &str, wanted: &Column, found: Option<&Column>) -> StoreError {
@@ -172,10 +174,9 @@ pub(super) async fn create_missing(
         ))
         .await?;
     }
-    let is_changed = |before: &KeyspaceDef| {
-        replication(before, for_all) != wanted || before.durable_writes != keyspace.durable_writes
-    };
-    if before.is_some_and(is_changed) {
+    if let Some(before) = before
+        && (replication(before, for_all) != wanted || before.durable_writes != durable)
+    {
         link.define(&format!(
             "ALTER KEYSPACE {name} WITH replication = {wanted} AND durable_writes = {durable}"
         ))

@@ -127,8 +127,7 @@ impl MetadataRecords {
             let (version, stored) = read(link).await?;
             if version > seen {
                 let stored: HashMap<String, Bytes> = stored.into_iter().collect();
-                let is_stored = |(name, value): &(String, Option<Bytes>)| stored.get(name) == value.as_ref();
-                if !records.iter().all(is_stored) {
+                if records.iter().any(|(name, value)| stored.get(name) != value.as_ref()) {
                     return Err(changed_by_another());
                 }
                 // Not `version`: changes that other gateways have made since must still be read.

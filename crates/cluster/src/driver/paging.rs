@@ -50,6 +50,7 @@ impl Paging {
             self.rows = (PAGE_BYTES / row_bytes).clamp(1, self.most);
         }
         self.rows = self.rows.min(wanted.max(1));
+        debug_assert!((1..=self.most).contains(&self.rows), "a page of no rows means all rows");
     }
 }
 

@@ -157,11 +157,11 @@ fn slices(table: &PreparedTable, key: &Bytes, command: &ReadCommand) -> Vec<(Sta
             names.sort_by(|one, other| comparator.compare(one, other));
             let mut kept: Vec<Bytes> = names.iter().map(|name| form.encode(name)).collect();
             kept.dedup();
-            let slice = |names: &[Bytes]| match names {
+            let slices = kept.chunks(NAMES_AT_ONCE).map(|names| match names {
                 [one] => (shape(RowSelector::One), before.clone().bytes(one.clone())),
                 several => (shape(RowSelector::Several), before.clone().list(several)),
-            };
-            kept.chunks(NAMES_AT_ONCE).map(slice).collect()
+            });
+            slices.collect()
         }
         Predicate::Range(range) => {
             let (low, high) =

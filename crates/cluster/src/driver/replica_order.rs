@@ -86,8 +86,12 @@ struct Failures {
 
 impl FailingNodes {
     fn is_avoided(&self, node: Uuid) -> bool {
-        let is_avoided = |of: &Failures| of.count >= FAILURES_MAX && of.last.elapsed() < AVOIDED;
-        self.is_any.load(Ordering::Relaxed) && self.nodes.lock().get(&node).is_some_and(is_avoided)
+        self.is_any.load(Ordering::Relaxed)
+            && self
+                .nodes
+                .lock()
+                .get(&node)
+                .is_some_and(|Failures { count, last }| *count >= FAILURES_MAX && last.elapsed() < AVOIDED)
     }
 
     fn add(&self, node: Uuid) {

@@ -50,6 +50,16 @@ struct BoundedRange {
 }
 
 impl BoundedRange {
+    /// Returns the range between two ends with their keys or tokens; `None` is open.
+    fn between(from: Option<(RingEnd, Bytes)>, to: Option<(RingEnd, Bytes)>) -> BoundedRange {
+        let [from_end, to_end] = [&from, &to].map(|end| end.as_ref().map_or(RingEnd::Open, |(end, _)| *end));
+        let mut values = DriverValues::default();
+        for (_, value) in from.into_iter().chain(to) {
+            values = values.bytes(value);
+        }
+        BoundedRange { ring: Ring { from: from_end, to: to_end }, values }
+    }
+
     /// Returns the part of the range that begins with a key.
     fn beginning_with(&self, key: Bytes) -> BoundedRange {
         let to = if self.ring.to == RingEnd::Open { None } else { self.values.0.last() };
@@ -133,6 +143,7 @@ impl RingScan<'_> {
                 self.add_rows_by_key(range, &HashSet::new(), room, command, &mut found).await?;
             }
         }
+        debug_assert!(found.len() <= command.max_rows, "a full page would be taken for the last one");
         Ok(found)
     }
 
@@ -296,34 +307,29 @@ impl RingScan<'_> {
 
     /// Returns the ranges of the ring that bounds mean, in the order in which they are read.
     fn ring_ranges(&self, bounds: &Bounds, read: &ReadCommand) -> Result<Vec<BoundedRange>> {
-        let token = |token: &[u8]| token_value(self.partitioner, token);
-        let one = |from: Option<(RingEnd, Bytes)>, to: Option<(RingEnd, Bytes)>| {
-            let end = |end: &Option<(RingEnd, Bytes)>| end.as_ref().map_or(RingEnd::Open, |(end, _)| *end);
-            let ring = Ring { from: end(&from), to: end(&to) };
-            let values = from
-                .into_iter()
-                .chain(to)
-                .fold(DriverValues::default(), |values, (_, value)| values.bytes(value));
-            BoundedRange { ring, values }
-        };
         let key = |key: &Bytes| (!key.is_empty()).then(|| (RingEnd::Key, key.clone()));
-        Ok(match bounds {
-            Bounds::Keys { start, end } => vec![one(key(start), key(end))],
-            Bounds::KeyToToken { start, end } => {
-                let to = end.as_ref().map(|end| token(end)).transpose()?;
-                vec![one(key(start), to.map(|to| (RingEnd::Token, to)))]
-            }
+        let token =
+            |token: &[u8]| token_value(self.partitioner, token).map(|token| Some((RingEnd::Token, token)));
+        let (from, to) = match bounds {
+            Bounds::Keys { start, end } => (key(start), key(end)),
+            Bounds::KeyToToken { start, end: Some(end) } => (key(start), token(end)?),
+            Bounds::KeyToToken { start, end: None } => (key(start), None),
             Bounds::Tokens { start, end } => {
                 let minimum = self.partitioner.minimum_token(read.behaviour.release);
-                let from = Some((RingEnd::Token, token(start)?)).filter(|_| *start != minimum);
+                let from = token(start)?.filter(|_| *start != minimum);
                 if *end == minimum {
-                    vec![one(from, None)]
+                    (from, None)
+                } else if start < end {
+                    (from, token(end)?)
                 } else {
-                    let to = Some((RingEnd::Token, token(end)?));
-                    if start < end { vec![one(from, to)] } else { vec![one(from, None), one(None, to)] }
+                    return Ok(vec![
+                        BoundedRange::between(from, None),
+                        BoundedRange::between(None, token(end)?),
+                    ]);
                 }
             }
-        })
+        };
+        Ok(vec![BoundedRange::between(from, to)])
     }
 }
 

@@ -9,14 +9,14 @@ impl Link {
     /// Returns the nodes that the driver knows with what they have answered, and the numbers of requests.
     pub fn status(&self) -> ClusterStatus {
         let state = self.session.get_cluster_state();
-        let seen = |node: &std::sync::Arc<scylla::cluster::Node>| NodeStatus {
+        let nodes = state.get_nodes_info().iter().map(|node| NodeStatus {
             address: node.address.to_string(),
             data_center: node.datacenter.clone(),
             rack: node.rack.clone(),
             is_up: node.is_connected(),
             counts: self.attempts.of(node.host_id),
-        };
-        let mut nodes: Vec<NodeStatus> = state.get_nodes_info().iter().map(seen).collect();
+        });
+        let mut nodes: Vec<NodeStatus> = nodes.collect();
         nodes.sort_by(|one, other| one.address.cmp(&other.address));
         ClusterStatus {
             nodes,

@@ -23,7 +23,7 @@ use base::compat::Behaviour;
 use base::compat::features::ConsistencyLevel;
 use base::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use base::partitioner::PartitionerRef;
-use base::schema::{Catalog, CfDef, quoted_name};
+use base::schema::{Catalog, quoted_name};
 use base::util::Clock;
 use store::{
     BatchStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore, RemoteCql,
@@ -104,12 +104,12 @@ impl ClusterStore {
     /// Returns whether the cluster lacks the table of a column family that is new to this gateway.
     async fn lacks_tables(&self, catalog: &Catalog) -> Result<bool> {
         let before = self.catalog.lock().clone();
-        let is_known = |cf: &Arc<CfDef>| {
-            let known = before.as_ref().and_then(|before| before.column_family(&cf.keyspace, &cf.name));
-            known.is_some_and(|known| Arc::ptr_eq(known, cf))
-        };
         for keyspace in catalog.keyspaces.values() {
-            let new: Vec<_> = keyspace.column_families.values().filter(|cf| !is_known(cf)).collect();
+            let mut new: Vec<_> = keyspace.column_families.values().collect();
+            new.retain(|cf| {
+                let known = before.as_ref().and_then(|before| before.column_family(&cf.keyspace, &cf.name));
+                !known.is_some_and(|known| Arc::ptr_eq(known, cf))
+            });
             if !new.is_empty() {
                 let tables = KnownTables::of(&self.link, &keyspace.name).await?;
                 if new.iter().any(|cf| !tables.has(&cf.name)) {

@@ -110,6 +110,10 @@ impl MutationWriter<'_> {
             }
             return Ok(());
         }
+        debug_assert!(
+            steps.iter().all(|step| step.table.is_counter == (kind == BatchType::Counter)),
+            "the cluster refuses a batch of counters and other columns"
+        );
         let mut batch = Batch::new(kind);
         let mut values = Vec::with_capacity(steps.len());
         let mut is_idempotent = true;
@@ -140,11 +144,12 @@ impl MutationWriter<'_> {
                     }
                     Change::DeleteRange(range) => self.range(&table, &key, &range),
                 };
-                steps.extend(statement.map(|(shape, values)| StatementStep {
-                    table: table.clone(),
-                    shape,
-                    values,
-                }));
+                let Some((shape, values)) = statement else { return };
+                debug_assert!(
+                    shape.text(&table).matches('?').count() == values.0.len(),
+                    "{shape:?} has other markers than values"
+                );
+                steps.push(StatementStep { table: table.clone(), shape, values });
             });
         }
         Ok(())

@@ -70,13 +70,13 @@ impl QueryList {
 
     /// Returns the number of queries by their verdict: `12 served, 1 refused`.
     pub(crate) fn summary(&self) -> String {
-        let count = |verdict: QueryVerdict| {
+        let mut counts = Vec::new();
+        for verdict in [QueryVerdict::Served, QueryVerdict::Filtering, QueryVerdict::Refused] {
             let count = self.queries.iter().filter(|query| query.verdict == verdict).count();
-            (count > 0).then(|| format!("{count} {}", verdict.words()))
-        };
-        let counts = [QueryVerdict::Served, QueryVerdict::Filtering, QueryVerdict::Refused]
-            .into_iter()
-            .filter_map(count);
-        counts.collect::<Vec<_>>().join(", ")
+            if count > 0 {
+                counts.push(format!("{count} {}", verdict.words()));
+            }
+        }
+        counts.join(", ")
     }
 }

@@ -129,8 +129,10 @@ fn clients(connections: u64) -> String {
 
 /// Returns the lines of the status page that the other parts of the page do not have.
 fn status(of: &StatusPage) -> Vec<(&'static str, String)> {
-    let is_elsewhere = |name: &str| name == "bytes on the disk" || name == "health" && of.failure().is_none();
-    of.lines().into_iter().filter(|(name, _)| !is_elsewhere(name)).collect()
+    let mut lines = of.lines();
+    // These are elsewhere on the page.
+    lines.retain(|(name, _)| *name != "bytes on the disk" && (*name != "health" || of.failure().is_some()));
+    lines
 }
 
 fn shown_port(port: SocketAddr) -> String {
@@ -160,11 +162,10 @@ fn shown_keyspace(keyspace: &SeenKeyspace, sizes: Option<&Sizes>) -> ShownKeyspa
         }
     }
     let size = sum.filter(|_| !families.is_empty()).map(shown_size);
-    let all = || counted(keyspace.families.len() as u64, "column family");
     ShownKeyspace {
         name: keyspace.name.clone(),
         shown: escaped(keyspace.name.as_bytes()),
-        size: size.unwrap_or_else(all),
+        size: size.unwrap_or_else(|| counted(keyspace.families.len() as u64, "column family")),
         left_out: keyspace.families.len() - families.len(),
         families,
     }

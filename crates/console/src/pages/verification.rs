@@ -49,8 +49,10 @@ pub(crate) async fn start(State(state): Admin, visitor: Visitor) -> Result<&'sta
 }
 
 fn verify(directory: &Path, run: &Mutex<Verification>) {
-    let mut show = |line: &str| run.lock().text = format!("{line}\n");
-    let text = match embedded::verify(&RealDisk, directory, Some(VERIFIED_BYTES_PER_S), &mut show) {
+    let verified = embedded::verify(&RealDisk, directory, Some(VERIFIED_BYTES_PER_S), &mut |line| {
+        run.lock().text = format!("{line}\n");
+    });
+    let text = match verified {
         Ok(verified) => {
             let mut text = format!("{verified}\n");
             for damage in &verified.damages {

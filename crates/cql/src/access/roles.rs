@@ -19,7 +19,7 @@ pub(super) async fn create(
     if_not_exists: bool,
     options: &RoleOptions,
 ) -> Result<Outcome> {
-    let check = |roles: &Roles| {
+    let created = request.create(name, options, |roles| {
         request.check(roles, Permission::Create, &Resource::AllRoles)?;
         if options.superuser == Some(true) && !roles.is_superuser(request.me) {
             return unauthorized("Only superusers can create a role with superuser status");
@@ -32,8 +32,8 @@ pub(super) async fn create(
             return invalid(format!("{name} already exists"));
         }
         Ok(())
-    };
-    request.create(name, options, check).await
+    });
+    created.await
 }
 
 pub(super) async fn alter(request: &AccessRequest<'_>, name: &str, options: &RoleOptions) -> Result<Outcome> {
@@ -137,8 +137,11 @@ pub(super) fn list(request: &AccessRequest<'_>, of: Option<&str>, is_recursive: 
             return unauthorized(format!("You are not authorized to view roles granted to {of} "));
         }
     };
-    let row = |name| roles.get(name).map(|role| (name, role.is_superuser, role.can_login));
-    Ok(rows::roles(names.into_iter().filter_map(row).collect()))
+    let mut found = Vec::new();
+    for name in names {
+        found.extend(roles.get(name).map(|role| (name, role.is_superuser, role.can_login)));
+    }
+    Ok(rows::roles(found))
 }
 
 /// Returns a role with the roles granted to it: all of them if `is_recursive` is set, otherwise only the direct ones.

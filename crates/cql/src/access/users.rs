@@ -5,7 +5,6 @@ use crate::{Outcome, Result};
 use base::compat::features::releases::NEWEST;
 use base::compat::texts;
 use cql_syntax::RoleOptions;
-use db::Roles;
 
 pub(super) async fn create(
     request: &AccessRequest<'_>,
@@ -14,7 +13,9 @@ pub(super) async fn create(
     password: Option<&String>,
     is_superuser: bool,
 ) -> Result<Outcome> {
-    let check = |roles: &Roles| {
+    let (to_store, superuser) = (password.cloned(), Some(is_superuser));
+    let options = RoleOptions { password: to_store, superuser, login: Some(true), ..RoleOptions::default() };
+    let created = request.create(name, &options, |roles| {
         if !roles.is_superuser(request.me) {
             return unauthorized("Only superusers are allowed to perform CREATE USER queries");
         }
@@ -28,10 +29,8 @@ pub(super) async fn create(
             None => invalid("PasswordAuthenticator requires PASSWORD option"),
             Some(_) => Ok(()),
         }
-    };
-    let (password, superuser) = (password.cloned(), Some(is_superuser));
-    let options = RoleOptions { password, superuser, login: Some(true), ..RoleOptions::default() };
-    request.create(name, &options, check).await
+    });
+    created.await
 }
 
 pub(super) async fn alter(
@@ -40,7 +39,9 @@ pub(super) async fn alter(
     password: Option<&String>,
     is_superuser: Option<bool>,
 ) -> Result<Outcome> {
-    let check = |roles: &Roles| {
+    let options =
+        RoleOptions { password: password.cloned(), superuser: is_superuser, ..RoleOptions::default() };
+    let altered = request.alter(name, &options, |roles| {
         let am_superuser = roles.is_superuser(request.me);
         if is_superuser.is_some() && name == request.me {
             return unauthorized("You aren't allowed to alter your own superuser status");
@@ -60,10 +61,8 @@ pub(super) async fn alter(
             return invalid("ALTER USER can't be empty");
         }
         if roles.contains(name) { Ok(()) } else { invalid(texts::unknown_user(NEWEST, name)) }
-    };
-    let options =
-        RoleOptions { password: password.cloned(), superuser: is_superuser, ..RoleOptions::default() };
-    request.alter(name, &options, check).await
+    });
+    altered.await
 }
 
 pub(super) async fn drop(request: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome> {

@@ -99,8 +99,8 @@ impl Cql2Writer<'_> {
                 vec![self.deletion(names.collect::<Result<_>>()?)]
             }
         };
-        let row = |key: Bytes| RowBatch { key, families: vec![(self.family.name(), mutations.clone())] };
-        Ok(keys.into_iter().map(row).collect())
+        let families = vec![(self.family.name(), mutations)];
+        Ok(keys.into_iter().map(|key| RowBatch { key, families: families.clone() }).collect())
     }
 
     fn insert(&self, name: Bytes, value: &NewValue2) -> Result<MutationRequest> {

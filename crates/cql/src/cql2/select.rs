@@ -184,11 +184,11 @@ impl Select2Reader<'_> {
         if conditions.finish.is_some() && !conditions.expressions.is_empty() {
             return invalid("You cannot combine key range and by-column clauses in a SELECT");
         }
-        let is_indexed = |expression: &IndexExpression| {
+        let is_indexed = conditions.expressions.iter().any(|expression| {
             let column = self.family.cf.column_metadata.get(&expression.column_name);
             expression.operator == IndexOperator::Eq && column.is_some_and(|column| column.index.is_some())
-        };
-        if !conditions.expressions.is_empty() && !conditions.expressions.iter().any(is_indexed) {
+        });
+        if !conditions.expressions.is_empty() && !is_indexed {
             return Err(not_indexed());
         }
         self.check_key_order(conditions)
@@ -277,11 +277,12 @@ impl Select2Reader<'_> {
         let request = self.state.request(&self.family.cf.keyspace, self.select.consistency);
         let found = request.reads().multiget_slice(keys, &self.parent(), predicate).await?;
         let found: HashMap<Bytes, RowColumns> = found.into_iter().collect();
-        let row = |key: &Bytes| {
+        let mut rows = Vec::with_capacity(keys.len());
+        for key in keys {
             let columns = found.get(key).cloned().unwrap_or_else(|| RowColumns::Cells(Vec::new()));
-            Row { key: key.clone(), columns }
-        };
-        Ok(keys.iter().map(row).collect())
+            rows.push(Row { key: key.clone(), columns });
+        }
+        Ok(rows)
     }
 
     /// Returns the rows with no stored data for the requested names: neither a cell with such a name, nor a tombstone

@@ -18,8 +18,7 @@ use base::compat::rules::CqlRules;
 use base::compat::texts;
 use base::marshal::{CqlType, Types};
 use base::schema::{
-    CfDef, ColumnDef, ColumnKind, CompactNames, DroppedColumn, KeyspaceDef, Layout, TableColumn, TableDef,
-    table_types,
+    CfDef, ColumnDef, ColumnKind, CompactNames, DroppedColumn, Layout, TableColumn, TableDef, table_types,
 };
 use base::util::Release;
 use cql_syntax::{Alter, Properties, TableName, TypeName};
@@ -30,7 +29,8 @@ pub(super) async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alte
     let family = name.name.as_bytes();
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family })?;
     let (types, release) = (state.database.types(), state.behaviour.release);
-    let edit = |_: &_, keyspace: &mut KeyspaceDef| {
+    let changes = state.database.schema_changes(state.behaviour);
+    let altered = changes.edit_keyspace(keyspace, |_, keyspace| {
         let Some(old) = keyspace.column_families.get(&name.name).cloned() else {
             return invalid(texts::unknown_table(state.line(), &name.name));
         };
@@ -47,8 +47,8 @@ pub(super) async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alte
         sizes::check_table(&TableDef::of(&cf, release))?;
         keyspace.column_families.insert(name.name.clone(), Arc::new(cf.with_indexes()));
         Ok(true)
-    };
-    state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, edit).await?;
+    });
+    altered.await?;
     Ok(table_changed(ChangeKind::Updated, keyspace, &name.name))
 }
 

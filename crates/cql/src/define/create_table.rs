@@ -14,7 +14,7 @@ use crate::{ChangeKind, CqlError, Outcome, QueryState, Result};
 use base::compat::{Line, texts};
 use base::marshal::{CqlType, Types};
 use base::schema::{
-    Catalog, CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, Setting, TableColumn, TableDef,
+    CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, Setting, TableColumn, TableDef,
     table_types,
 };
 use cql_syntax::{CreateTable, PrimaryKey};
@@ -53,7 +53,8 @@ pub(super) async fn create(state: &QueryState<'_>, create: &CreateTable) -> Resu
         column_family(create, &state.definition_scope(&KeyspaceDef::new(keyspace)))?;
         return configuration(texts::table_without_keyspace(line, keyspace, name));
     }
-    let edit = |catalog: &Catalog, keyspace: &mut KeyspaceDef| {
+    let changes = state.database.schema_changes(state.behaviour).by(state.user);
+    let created = changes.edit_keyspace(keyspace, |catalog, keyspace| {
         let cf = column_family(create, &state.definition_scope(keyspace))?;
         if keyspace.column_families.contains_key(name) {
             return if create.if_not_exists {
@@ -65,10 +66,8 @@ pub(super) async fn create(state: &QueryState<'_>, create: &CreateTable) -> Resu
         check_families(catalog, 1)?;
         keyspace.column_families.insert(name.clone(), Arc::new(cf));
         Ok(true)
-    };
-    let changes = state.database.schema_changes(state.behaviour).by(state.user);
-    let is_made = changes.edit_keyspace(keyspace, edit).await?;
-    Ok(if is_made { table_changed(ChangeKind::Created, keyspace, name) } else { Outcome::Void })
+    });
+    Ok(if created.await? { table_changed(ChangeKind::Created, keyspace, name) } else { Outcome::Void })
 }
 
 fn already_there(line: Line, keyspace: &str, table: &str) -> CqlError {

@@ -23,16 +23,16 @@ pub(super) async fn create(state: &QueryState<'_>, create: &CreateIndex) -> Resu
     let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
     let name = &create.table.name;
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: name.as_bytes() })?;
-    let edit = |_: &_, keyspace: &mut KeyspaceDef| {
+    let changes = state.database.schema_changes(state.behaviour);
+    let created = changes.edit_keyspace(keyspace, |_, keyspace| {
         let Some(old) = keyspace.column_families.get(name) else {
             return invalid(texts::unknown_table(state.line(), name));
         };
         let Some(cf) = indexed(create, old, keyspace, state)? else { return Ok(false) };
         keyspace.column_families.insert(name.clone(), Arc::new(cf));
         Ok(true)
-    };
-    let is_made = state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, edit).await?;
-    Ok(if is_made { table_changed(ChangeKind::Updated, keyspace, name) } else { Outcome::Void })
+    });
+    Ok(if created.await? { table_changed(ChangeKind::Updated, keyspace, name) } else { Outcome::Void })
 }
 
 /// Returns the column family with the index, or `None` if the index exists and IF NOT EXISTS was given.
@@ -269,9 +269,12 @@ fn default_name(keyspace: &KeyspaceDef, table: &str, column: &str) -> String {
         .chars()
         .filter(|character| character.is_ascii_alphanumeric() || *character == '_')
         .collect();
-    let is_free = |name: &String| !index_names(keyspace).any(|known| known == name);
-    let numbered = (1..).map(|number| format!("{base}_{number}"));
-    std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or_default()
+    let (mut name, mut number) = (base.clone(), 0u32);
+    while index_names(keyspace).any(|known| *known == name) {
+        number += 1;
+        name = format!("{base}_{number}");
+    }
+    name
 }
 
 pub(super) async fn drop_index(
@@ -298,18 +301,18 @@ pub(super) async fn drop_index(
         return invalid(texts::unknown_index(state.behaviour, &index.name, keyspace));
     };
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: holder.name.as_bytes() })?;
-    let edit = |_: &_, keyspace: &mut KeyspaceDef| -> Result<bool> {
+    let changes = state.database.schema_changes(state.behaviour);
+    let dropped = changes.edit_keyspace(keyspace, |_, keyspace| -> Result<bool> {
         let Some(cf) = keyspace.column_families.get(&holder.name) else { return Ok(false) };
         let mut cf = CfDef::clone(cf);
         let is_sparse = cf.table.is_some();
         cf.column_metadata.retain(|_, column| !(is_sparse && is_meant(column)));
-        cf.column_metadata
-            .values_mut()
-            .filter(|column| is_meant(column))
-            .for_each(|column| column.index = None);
+        for column in cf.column_metadata.values_mut().filter(|column| is_meant(column)) {
+            column.index = None;
+        }
         keyspace.column_families.insert(cf.name.clone(), Arc::new(cf.with_indexes()));
         Ok(true)
-    };
-    state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, edit).await?;
+    });
+    dropped.await?;
     Ok(table_changed(ChangeKind::Updated, keyspace, &holder.name))
 }

@@ -17,17 +17,16 @@ pub(crate) fn in_old_words<'p>(
     if !reported.has_properties_of_3_0() {
         return Cow::Borrowed(properties);
     }
-    let old = |(name, value): &(String, PropertyValue)| {
+    let mut old = Vec::new();
+    for (name, value) in properties.0.iter().filter(|(name, _)| !LATER.contains(&&**name)) {
         let value = match (&**name, value) {
             ("speculative_retry", PropertyValue::Text(text)) => PropertyValue::Text(speculative_retry(text)),
             ("compression", PropertyValue::Map(map)) => PropertyValue::Map(compression(map)),
             _ => value.clone(),
         };
-        (name.clone(), value)
-    };
-    Cow::Owned(Properties(
-        properties.0.iter().filter(|(name, _)| !LATER.contains(&&**name)).map(old).collect(),
-    ))
+        old.push((name.clone(), value));
+    }
+    Cow::Owned(Properties(old))
 }
 
 /// Translates `99p` to `99PERCENTILE`, and NEVER to NONE.
@@ -47,15 +46,17 @@ fn compression(map: &[(String, String)]) -> Vec<(String, String)> {
     if is_off || map.is_empty() {
         return vec![(CLASS.to_owned(), String::new())];
     }
-    let old = |(name, value): &(String, String)| {
+    let mut old = Vec::new();
+    for (name, value) in map {
         let name = match &**name {
+            "enabled" => continue,
             "class" => CLASS,
             "chunk_length_in_kb" => "chunk_length_kb",
             other => other,
         };
-        (name.to_owned(), value.clone())
-    };
-    map.iter().filter(|(name, _)| name != "enabled").map(old).collect()
+        old.push((name.to_owned(), value.clone()));
+    }
+    old
 }
 
 #[cfg(test)]

@@ -126,9 +126,6 @@ fn apply_text(cf: &mut CfDef, name: &str, text: &str) -> Result<()> {
 }
 
 fn apply_map(cf: &mut CfDef, name: &str, map: &BTreeMap<String, String>) -> Result<()> {
-    let mut keep = |name: &str, setting: Setting| {
-        cf.settings.insert(name.to_owned(), setting);
-    };
     match name {
         "caching" => caching_map(cf, map)?,
         "compaction" => compaction(cf, map)?,
@@ -147,7 +144,7 @@ fn apply_map(cf: &mut CfDef, name: &str, map: &BTreeMap<String, String>) -> Resu
                     ))
                 })?;
             }
-            keep("compression_options", Setting::Map(options));
+            cf.settings.insert("compression_options".to_owned(), Setting::Map(options));
         }
         _ => return Err(syntax(format!("Invalid value for property '{name}'. It should be a string"))),
     }

@@ -67,7 +67,8 @@ pub(super) async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alte
     if state.database.catalog().keyspace(keyspace).is_none() {
         return invalid(format!("Cannot alter type in unknown keyspace {keyspace}"));
     }
-    let edit = |_: &_, keyspace: &mut KeyspaceDef| {
+    let changes = state.database.schema_changes(state.behaviour);
+    let altered = changes.edit_keyspace(keyspace, |_, keyspace| {
         let Some(old) = keyspace.user_types.get(&name.name).cloned() else {
             return invalid(format!("No user type named {}.{} exists.", keyspace.name, name.name));
         };
@@ -78,8 +79,8 @@ pub(super) async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alte
         let new = Arc::new(altered(&old, alter, &scope)?);
         put(keyspace, &new, types, release)?;
         Ok(true)
-    };
-    state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, edit).await?;
+    });
+    altered.await?;
     Ok(outcome(ChangeKind::Updated, keyspace, &name.name))
 }
 
@@ -222,7 +223,8 @@ pub(super) async fn drop_type(state: &QueryState<'_>, name: &TableName, if_exist
             invalid(format!("Cannot drop type in unknown keyspace {keyspace}"))
         };
     }
-    let edit = |_: &_, keyspace: &mut KeyspaceDef| {
+    let changes = state.database.schema_changes(state.behaviour);
+    let dropped = changes.edit_keyspace(keyspace, |_, keyspace| {
         let Some(user) = keyspace.user_types.get(&name.name).cloned() else {
             if if_exists {
                 return Ok(false);
@@ -249,7 +251,6 @@ pub(super) async fn drop_type(state: &QueryState<'_>, name: &TableName, if_exist
         }
         keyspace.user_types.remove(&name.name);
         Ok(true)
-    };
-    let is_dropped = state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, edit).await?;
-    Ok(if is_dropped { outcome(ChangeKind::Dropped, keyspace, &name.name) } else { Outcome::Void })
+    });
+    Ok(if dropped.await? { outcome(ChangeKind::Dropped, keyspace, &name.name) } else { Outcome::Void })
 }

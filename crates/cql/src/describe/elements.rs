@@ -79,13 +79,12 @@ fn types_in_order(keyspace: &KeyspaceDef) -> Vec<&UserType> {
     let mut ordered: Vec<&UserType> = Vec::new();
     let mut names = BTreeSet::new();
     while !left.is_empty() {
-        let is_ready = |known: &UserType| {
+        let (waiting, mut ready): (Vec<_>, Vec<_>) = left.into_iter().partition(|known: &&UserType| {
             let needs = |name: &str| {
                 name != known.name && keyspace.user_types.contains_key(name) && !names.contains(name)
             };
-            !known.fields.iter().any(|(_, field)| names_user_type(field, &needs))
-        };
-        let (mut ready, waiting): (Vec<_>, Vec<_>) = left.into_iter().partition(|known| is_ready(known));
+            known.fields.iter().any(|(_, field)| names_user_type(field, &needs))
+        });
         left = waiting;
         if ready.is_empty() {
             // Types cannot depend on each other in a circle, but if they did, all should still be listed.

@@ -36,21 +36,22 @@ pub(crate) fn describe(
     let page = page::Page::begin(state, options)?;
     let (found, paging_state) = page.cut(&found);
     let detail = if describe.with_internals { Detail::Internal } else { Detail::All };
-    let row = |element: &Element<'_>| {
+    let mut rows = Vec::new();
+    for element in found {
         let (keyspace, name) = element.names();
         let mut row = vec![name_text(keyspace), element.kind().name().to_owned(), name_text(name)];
         if has_text {
             row.push(element.text(state, detail));
         }
-        row.into_iter().map(|text| Some(Bytes::from(text))).collect()
-    };
+        rows.push(row.into_iter().map(|text| Some(Bytes::from(text))).collect());
+    }
     let names: &[&str] = match has_text {
         true => &["keyspace_name", "type", "name", "create_statement"],
         false => &["keyspace_name", "type", "name"],
     };
     let text = CqlType::Native(Native::Text);
     let columns: Arc<[ColumnSpec]> = names.iter().map(|name| spec(name, text.clone())).collect();
-    Ok(Outcome::Rows(ResultSet { columns, rows: found.iter().map(row).collect(), paging_state }))
+    Ok(Outcome::Rows(ResultSet { columns, rows, paging_state }))
 }
 
 /// Returns the statements that create a keyspace and all that it has, each after those that it depends on, without

@@ -56,19 +56,17 @@ pub(super) fn table(state: &QueryState<'_>, keyspace: &KeyspaceDef, cf: &CfDef, 
 fn columns(def: &TableDef) -> String {
     let is_simple = def.partition_key.len() == 1 && def.clustering.is_empty();
     // Static columns come first, and columns that take one cell come before the others.
-    let rank = |column: &&TableColumn| (column.kind != ColumnKind::Static, column.cql_type.is_multi_cell());
     let mut others: Vec<&TableColumn> = def.others.values().collect();
-    others.sort_by_key(rank);
-    let line = |column: &TableColumn| {
+    others.sort_by_key(|column| (column.kind != ColumnKind::Static, column.cql_type.is_multi_cell()));
+    let mut lines = Vec::new();
+    for column in def.partition_key.iter().chain(&def.clustering).chain(others) {
         let words = match column.kind {
             ColumnKind::Static => " static",
             ColumnKind::PartitionKey if is_simple => " PRIMARY KEY",
             _ => "",
         };
-        format!("{} {}{words}", name_text(&column.name), column_type(&column.cql_type))
-    };
-    let keys = def.partition_key.iter().chain(&def.clustering);
-    let mut lines: Vec<String> = keys.chain(others).map(line).collect();
+        lines.push(format!("{} {}{words}", name_text(&column.name), column_type(&column.cql_type)));
+    }
     if !is_simple {
         let names = |columns: &[TableColumn]| -> Vec<String> {
             columns.iter().map(|column| name_text(&column.name)).collect()
@@ -96,11 +94,11 @@ fn layout_properties(cf: &CfDef, def: &TableDef, detail: Detail) -> Vec<String> 
     let has_order = def.clustering.iter().any(|column| column.is_reversed)
         || detail != Detail::Changed && !def.clustering.is_empty();
     if has_order {
-        let order = |column: &TableColumn| {
+        let mut orders = Vec::new();
+        for column in &def.clustering {
             let order = if column.is_reversed { "DESC" } else { "ASC" };
-            format!("{} {order}", name_text(&column.name))
-        };
-        let orders: Vec<String> = def.clustering.iter().map(order).collect();
+            orders.push(format!("{} {order}", name_text(&column.name)));
+        }
         all.push(format!("CLUSTERING ORDER BY ({})", orders.join(", ")));
     }
     all
@@ -206,9 +204,9 @@ fn cells_of(cf: &CfDef) -> Vec<String> {
     let key = cf.key_validator.as_ref().map_or(bytes, |validator| validator.class_name());
     let subcomparator = cf.subcomparator().map(|sub| sub.class_name()).unwrap_or_default();
     let types = [cf.comparator.class_name(), cf.default_validator.class_name(), key, subcomparator];
-    let column = |column: &base::schema::ColumnDef| {
-        format!("{} {}", base::util::hex(&column.name), column.validator.class_name())
-    };
-    let types = types.iter().map(|name| (*name).to_owned());
-    types.chain(cf.column_metadata.values().map(column)).collect()
+    let mut all = Vec::from(types.map(str::to_owned));
+    for column in cf.column_metadata.values() {
+        all.push(format!("{} {}", base::util::hex(&column.name), column.validator.class_name()));
+    }
+    all
 }

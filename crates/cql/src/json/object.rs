@@ -11,7 +11,7 @@ use super::read::from_json;
 use crate::error::invalid;
 use crate::{CqlError, Result, TypesOf};
 use base::model::BoundValue;
-use base::schema::TableDef;
+use base::schema::{TableColumn, TableDef};
 
 /// Keys and values, in the order of the text.
 #[derive(Debug)]
@@ -54,17 +54,16 @@ pub(crate) fn decode_object(
     })?;
     let names: Vec<String> = object.0.iter().map(|(key, _)| name_of_key(key)).collect();
     // The last value of a repeated column is used.
-    let values: HashMap<&str, &RawValue> =
+    let given: HashMap<&str, &RawValue> =
         names.iter().zip(&object.0).map(|(name, (_, value))| (name.as_str(), *value)).collect();
-    let value = |name: &str, cql_type| match values.get(name) {
-        None => Ok(omitted.clone()),
-        Some(json) => match from_json(cql_type, json, types) {
-            Ok(bytes) => Ok(BoundValue::from(bytes)),
-            Err(why) => invalid(format!("Error decoding JSON value for {name}: {why}")),
-        },
-    };
-    let values = def.columns().map(|column| value(&column.name, &column.cql_type));
-    let values = values.collect::<Result<_>>()?;
+    let mut values = Vec::new();
+    for TableColumn { name, cql_type, .. } in def.columns() {
+        values.push(match given.get(name.as_str()).map(|json| from_json(cql_type, json, types)) {
+            None => omitted.clone(),
+            Some(Ok(bytes)) => BoundValue::from(bytes),
+            Some(Err(why)) => return invalid(format!("Error decoding JSON value for {name}: {why}")),
+        });
+    }
     match names.iter().find(|name| def.column(name).is_none()) {
         Some(unknown) => invalid(format!("JSON values map contains unrecognized column: {unknown}")),
         None => Ok(values),

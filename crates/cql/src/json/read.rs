@@ -150,12 +150,12 @@ fn object<'j>(kind: &JsonKind<'j>) -> Result<JsonObject<'j>, String> {
 }
 
 fn of_map(key: &CqlType, value: &CqlType, kind: &JsonKind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
-    let read = |(name, json): (String, &RawValue)| {
+    let mut entries = Vec::new();
+    for (name, json) in object(kind)?.0 {
         let name = value_of(key, &JsonKind::String(name), types)?;
         let value = from_json(value, json, types)?;
-        Ok((name, value.ok_or_else(|| "Invalid null value in map".to_owned())?))
-    };
-    let mut entries = object(kind)?.0.into_iter().map(read).collect::<Result<Vec<_>, String>>()?;
+        entries.push((name, value.ok_or_else(|| "Invalid null value in map".to_owned())?));
+    }
     let class = key.type_ref(types.types);
     let view = at(&*class, types.release);
     // The last value of a repeated key is used.
@@ -188,9 +188,12 @@ fn of_user(user: &UserType, kind: &JsonKind<'_>, types: TypesOf<'_>) -> Result<B
     }
     // The last value of a repeated field is used.
     let places: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (&**name, at)).collect();
-    let read = |(field, cql_type): &(String, CqlType)| match places.get(&**field) {
-        Some(place) => from_json(cql_type, given[*place].1, types),
-        None => Ok(None),
-    };
-    Ok(tuple_to_bytes(&user.fields.iter().map(read).collect::<Result<Vec<_>, String>>()?))
+    let mut fields = Vec::with_capacity(user.fields.len());
+    for (field, cql_type) in &user.fields {
+        fields.push(match places.get(&**field) {
+            Some(place) => from_json(cql_type, given[*place].1, types)?,
+            None => None,
+        });
+    }
+    Ok(tuple_to_bytes(&fields))
 }

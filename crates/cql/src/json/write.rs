@@ -31,21 +31,20 @@ fn blob(value: &[u8]) -> String {
 }
 
 fn json_of(cql_type: &CqlType, value: &Bytes, types: TypesOf<'_>) -> Option<String> {
-    let list = |element: &CqlType| {
-        let elements = list_from_bytes(value, CollectionForm::Long)?;
-        let texts = elements.iter().map(|value| to_json(element, Some(value), types));
-        Some(format!("[{}]", comma_list(texts)))
-    };
     // Missing fields at the end are null.
     let fields = |of: Vec<&CqlType>| {
         let mut fields = tuple_from_bytes(value)?.into_iter();
-        let text = |of: &CqlType| to_json(of, fields.next().flatten().as_ref(), types);
-        Some(of.into_iter().map(text).collect::<Vec<String>>())
+        let of = of.into_iter();
+        Some(of.map(|of| to_json(of, fields.next().flatten().as_ref(), types)).collect::<Vec<String>>())
     };
     match cql_type {
         CqlType::Native(native) => native_json(*native, value, types),
         CqlType::Custom(class) => Some(quoted(&class.to_text(value))),
-        CqlType::List { element, .. } | CqlType::Set { element, .. } => list(element),
+        CqlType::List { element, .. } | CqlType::Set { element, .. } => {
+            let elements = list_from_bytes(value, CollectionForm::Long)?;
+            let texts = elements.iter().map(|value| to_json(element, Some(value), types));
+            Some(format!("[{}]", comma_list(texts)))
+        }
         CqlType::Map { key, value: of, .. } => {
             let entries = map_from_bytes(value, CollectionForm::Long)?;
             let texts = entries

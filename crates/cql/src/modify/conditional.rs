@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::attributes;
 use super::condition::{ColumnCondition, ConditionContext};
-use super::current::CurrentRow;
+use super::current::{CurrentPartition, CurrentRow};
 use super::operation::ColumnOperation;
 use super::row_test::RowTest;
 use super::step::Step;
@@ -71,9 +71,10 @@ pub(super) async fn run(
     check_levels(options)?;
     let Some(mut request) = ConditionalRequest::new(state, steps)? else { return Ok(Outcome::Void) };
     let _turn = state.database.cas_turn(&request.key).await;
+    let (table, consistency) = (request.table, options.serial_consistency);
+    let current = CurrentPartition { state, table, key: &request.key, consistency };
     for asked in &mut request.asked {
-        let (key, prefix, level) = (&request.key, &asked.prefix, options.serial_consistency);
-        asked.row = Some(CurrentRow::read(state, request.table, key, prefix, level).await?);
+        asked.row = Some(current.row(&asked.prefix).await?);
     }
     if !request.holds(state)? {
         if state.behaviour.cql.refusals_show_partition {
@@ -249,15 +250,13 @@ impl<'p> ConditionalRequest<'p> {
     }
 
     async fn read_partition(&mut self, state: &QueryState<'_>, options: &QueryOptions) -> Result<()> {
-        let changes_statics =
-            |(step, _): &(Step<'_>, RowSet)| step.plan.operations.iter().any(ColumnOperation::is_static);
-        if !self.steps.iter().any(changes_statics) {
-            return Ok(());
+        let mut operations = self.steps.iter().flat_map(|(step, _)| &step.plan.operations);
+        if operations.any(ColumnOperation::is_static) {
+            let (table, consistency) = (self.table, options.serial_consistency);
+            let current = CurrentPartition { state, table, key: &self.key, consistency };
+            let statics = current.row(&RowSet::Static).await?;
+            self.partition = Some(ShownPartition { statics, first: current.first_row().await? });
         }
-        let level = options.serial_consistency;
-        let statics = CurrentRow::read(state, self.table, &self.key, &RowSet::Static, level).await?;
-        let first = CurrentRow::first(state, self.table, &self.key, level).await?;
-        self.partition = Some(ShownPartition { statics, first });
         Ok(())
     }
 
@@ -321,15 +320,17 @@ impl<'p> ConditionalRequest<'p> {
             rows.push((first.unwrap_or_default(), None));
         }
         let shared = shared.or(self.partition.as_ref().map(|shown| &shown.statics));
-        let value = |column: &TableColumn, clustering: &[Bytes], row: Option<&CurrentRow>| match column.kind {
-            ColumnKind::PartitionKey => keys.get(column.position).cloned(),
-            ColumnKind::Clustering => clustering.get(column.position).cloned(),
-            ColumnKind::Static => shared?.value(def, column),
-            ColumnKind::Regular | ColumnKind::CompactValue => row?.value(def, column),
-        };
-        rows.into_iter()
-            .map(|(clustering, row)| columns.iter().map(|column| value(column, &clustering, row)).collect())
-            .collect()
+        let mut shown = Vec::with_capacity(rows.len());
+        for (clustering, row) in rows {
+            let values = columns.iter().map(|column| match column.kind {
+                ColumnKind::PartitionKey => keys.get(column.position).cloned(),
+                ColumnKind::Clustering => clustering.get(column.position).cloned(),
+                ColumnKind::Static => shared?.value(def, column),
+                ColumnKind::Regular | ColumnKind::CompactValue => row?.value(def, column),
+            });
+            shown.push(values.collect());
+        }
+        shown
     }
 
     /// Compares rows in the order of their partition.

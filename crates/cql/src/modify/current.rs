@@ -24,20 +24,13 @@ pub(super) struct CurrentRow {
 /// An element of a collection: its name and its value.
 pub(super) type Element = (Bytes, Bytes);
 
-async fn read(
-    state: &QueryState<'_>,
-    table: &Table,
-    key: &Bytes,
-    super_column: Option<Bytes>,
-    predicate: Predicate,
-    consistency: ConsistencyLevel,
-) -> Result<Vec<Cell>> {
-    let request = state.request(&table.cf.keyspace, consistency);
-    let columns = request.reads().read_cells(&table.cf, key.clone(), super_column, predicate).await?;
-    Ok(match columns {
-        RowColumns::Cells(cells) => cells,
-        RowColumns::Supers(_) => Vec::new(),
-    })
+/// A partition that a statement reads before it writes.
+#[derive(Clone, Copy)]
+pub(super) struct CurrentPartition<'a> {
+    pub state: &'a QueryState<'a>,
+    pub table: &'a Table,
+    pub key: &'a Bytes,
+    pub consistency: ConsistencyLevel,
 }
 
 fn between(start: Bytes, finish: Bytes) -> Predicate {
@@ -59,44 +52,39 @@ fn static_bound(def: &TableDef, end: u8) -> Bytes {
     Bytes::from(name)
 }
 
-/// Reads the given list columns of a row.
-pub(super) async fn read_lists(
-    state: &QueryState<'_>,
-    table: &Table,
-    key: &Bytes,
-    prefix: &RowSet,
-    columns: &[&TableColumn],
-    consistency: ConsistencyLevel,
-) -> Result<Lists> {
-    let clustering = match prefix {
-        RowSet::Static | RowSet::Range { .. } => &[],
-        RowSet::Row(values) => &values[..],
-    };
-    let mut lists = Lists::new();
-    for column in columns {
-        if lists.contains_key(&column.cell_name) {
-            continue;
-        }
-        let is_static = column.kind == ColumnKind::Static;
-        let bound = |end| table.def.sparse_name(is_static, clustering, &column.cell_name, None, end);
-        let cells = read(state, table, key, None, between(bound(0), bound(1)), consistency).await?;
-        let cells = cells.into_iter().filter(Cell::is_live).collect();
-        lists.insert(column.cell_name.clone(), cells);
+impl CurrentPartition<'_> {
+    /// Returns the live cells that a predicate selects.
+    async fn read(&self, super_column: Option<Bytes>, predicate: Predicate) -> Result<Vec<Cell>> {
+        let request = self.state.request(&self.table.cf.keyspace, self.consistency);
+        let key = self.key.clone();
+        let columns = request.reads().read_cells(&self.table.cf, key, super_column, predicate).await?;
+        let RowColumns::Cells(mut cells) = columns else { return Ok(Vec::new()) };
+        cells.retain(Cell::is_live);
+        Ok(cells)
     }
-    Ok(lists)
-}
 
-impl CurrentRow {
-    /// Reads the whole row. A row whose columns are all null must be distinguished from a missing row.
-    pub(super) async fn read(
-        state: &QueryState<'_>,
-        table: &Table,
-        key: &Bytes,
-        prefix: &RowSet,
-        consistency: ConsistencyLevel,
-    ) -> Result<CurrentRow> {
-        let def = &table.def;
-        let reads_first = !state.has(CHANGES_OF_SEVERAL_ROWS);
+    /// Reads the given list columns of a row.
+    pub(super) async fn lists(&self, prefix: &RowSet, columns: &[&TableColumn]) -> Result<Lists> {
+        let clustering = match prefix {
+            RowSet::Static | RowSet::Range { .. } => &[],
+            RowSet::Row(values) => &values[..],
+        };
+        let mut lists = Lists::new();
+        for column in columns {
+            if lists.contains_key(&column.cell_name) {
+                continue;
+            }
+            let is_static = column.kind == ColumnKind::Static;
+            let bound = |end| self.table.def.sparse_name(is_static, clustering, &column.cell_name, None, end);
+            lists.insert(column.cell_name.clone(), self.read(None, between(bound(0), bound(1))).await?);
+        }
+        Ok(lists)
+    }
+
+    /// Reads a whole row. A row whose columns are all null must be distinguished from a missing row.
+    pub(super) async fn row(&self, prefix: &RowSet) -> Result<CurrentRow> {
+        let def = &self.table.def;
+        let reads_first = !self.state.has(CHANGES_OF_SEVERAL_ROWS);
         let declared = || def.others.values().map(|column| column.cell_name.clone()).collect();
         let (super_column, predicate) = match (def.layout, prefix) {
             (_, RowSet::Range { start, finish }) => (None, between(start.clone(), finish.clone())),
@@ -132,22 +120,17 @@ impl CurrentRow {
             }
         };
         let is_other = matches!(predicate, Predicate::Range(SliceRange { count: 1, .. }));
-        let cells = read(state, table, key, super_column, predicate, consistency).await?;
-        Ok(CurrentRow { cells: cells.into_iter().filter(Cell::is_live).collect(), is_other })
+        Ok(CurrentRow { cells: self.read(super_column, predicate).await?, is_other })
     }
 
     /// Reads the first cell of the first row of a table with static columns.
-    pub(super) async fn first(
-        state: &QueryState<'_>,
-        table: &Table,
-        key: &Bytes,
-        consistency: ConsistencyLevel,
-    ) -> Result<CurrentRow> {
-        let slice = SliceRange { start: static_bound(&table.def, 1), ..SliceRange::all() };
-        let cells = read(state, table, key, None, first_of(slice), consistency).await?;
-        Ok(CurrentRow { cells: cells.into_iter().filter(Cell::is_live).collect(), is_other: true })
+    pub(super) async fn first_row(&self) -> Result<CurrentRow> {
+        let slice = SliceRange { start: static_bound(&self.table.def, 1), ..SliceRange::all() };
+        Ok(CurrentRow { cells: self.read(None, first_of(slice)).await?, is_other: true })
     }
+}
 
+impl CurrentRow {
     /// Returns the row whose columns conditions look at. A row whose clustering values are not all given has none, although
     /// the answer shows the values of the first row that has the given ones (Cassandra 2.0 to 2.2).
     pub(super) fn named(&self) -> &CurrentRow {

@@ -9,7 +9,7 @@ use super::body::{delete, insert, update};
 use super::changed_keys::ChangedKeys;
 use super::condition::ColumnCondition;
 use super::conditional;
-use super::current::read_lists;
+use super::current::CurrentPartition;
 use super::json::JsonValues;
 use super::kind::ModifyKind;
 use super::operation::ColumnOperation;
@@ -241,7 +241,8 @@ impl ModifyPlan {
                     "Write operation require a read but consistency {level} is not supported on reads"
                 ));
             }
-            read_lists(state, &self.table, key, prefix, &reading, level).await?
+            let partition = CurrentPartition { state, table: &self.table, key, consistency: level };
+            partition.lists(prefix, &reading).await?
         };
         let is_counter = self.is_counter();
         let database = state.database;

@@ -1,4 +1,18 @@
 //! Turns operations into changes of the cells of one row.
+//!
+//! The layout of the table decides the name of a cell. For the row `k, c = 2` and the column `v`:
+//!
+//! ```text
+//!   Sparse           (2, "v")              a composite; a set, map or list has its element as a third part
+//!                    (2, "")               the row marker
+//!   StaticCompact    "v"                   no clustering column: the column itself
+//!   Dense            2                     the clustering value itself; v is the value of the cell
+//!   CompositeDense   (2)                   a composite of the clustering values
+//!   Super            2 / "v"               a cell in a super column
+//! ```
+//!
+//! Overwriting a collection deletes its old elements with a range tombstone one microsecond before the new ones, so that
+//! it does not delete those too.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -111,11 +111,11 @@ async fn check(state: &QueryState<'_>, remote: &dyn RemoteCql, statement: &Remot
 
 /// Returns the values in the form that a cluster requires.
 fn bound(prepared: &RemotePrepared, options: &QueryOptions) -> Result<Vec<Bytes>> {
-    let value = |(marker, value): (&super::ColumnSpec, &BoundValue)| match value {
+    let values = prepared.markers.iter().zip(&options.values).map(|(marker, value)| match value {
         BoundValue::Value(bytes) => sent_form(&marker.cql_type, bytes, options.collection_form),
         BoundValue::Null | BoundValue::Unset => invalid(format!("the value of {} is missing", marker.name)),
-    };
-    prepared.markers.iter().zip(&options.values).map(value).collect()
+    });
+    values.collect()
 }
 
 fn levels(options: &QueryOptions, is_paged: bool) -> RemoteLevels {

@@ -6,8 +6,7 @@ use crate::{CqlError, Result};
 use base::compat::features::releases::NEWEST;
 use base::schema::quoted_name;
 use cql_syntax::{
-    AccessStatement, Parsed, Parser, Relation, Select, Selected, Selection, Selector, Statement,
-    StatementTarget, parse,
+    AccessStatement, Parsed, Parser, Relation, Select, Selection, Selector, Statement, StatementTarget, parse,
 };
 
 /// A statement, parsed as far as possible: the CQL of today's clusters has more statements than ours.
@@ -86,16 +85,18 @@ impl RemoteStatement {
         else {
             return Vec::new();
         };
-        let name = |(at, selected): (usize, &Selected)| match selected {
-            Selected { selector: call @ Selector::Function { keyspace: None, .. }, alias: None } => {
-                Some((at, call.to_string()))
-            }
-            _ => None,
-        };
         if selected.len() != columns {
             return Vec::new();
         }
-        selected.iter().enumerate().filter_map(name).collect()
+        let mut names = Vec::new();
+        for (at, selected) in selected.iter().enumerate() {
+            if let Selector::Function { keyspace: None, .. } = &selected.selector
+                && selected.alias.is_none()
+            {
+                names.push((at, selected.selector.to_string()));
+            }
+        }
+        names
     }
 
     /// Returns whether the statement only reads: SELECT, DESCRIBE and USE.
@@ -111,9 +112,9 @@ impl RemoteStatement {
     pub(super) fn target(&self) -> StatementTarget {
         let Some(read) = &self.read else {
             let parser = Parser::new(&self.text, NEWEST);
-            let is_first = |word: &&&str| parser.as_ref().is_ok_and(|parser| parser.is_word(0, word));
-            let words = OF_DATA.iter().chain(FOREIGN.iter().map(|(verb, _)| verb));
-            let kind = words.clone().find(is_first).copied().unwrap_or("OTHER");
+            let mut words = OF_DATA.iter().chain(FOREIGN.iter().map(|(verb, _)| verb));
+            let first = parser.ok().and_then(|parser| words.find(|word| parser.is_word(0, word)));
+            let kind = first.copied().unwrap_or("OTHER");
             return StatementTarget { kind, ..StatementTarget::default() };
         };
         read.target()
@@ -148,8 +149,9 @@ fn begins_as_definition(text: &str) -> Result<bool> {
 
 /// Whether a cluster refuses to page the SELECT: it sorts rows of several partitions.
 fn is_whole(select: &Select) -> bool {
-    let is_in = |relation: &Relation| matches!(relation, Relation::In { .. } | Relation::ColumnsIn { .. });
-    !select.order_by.is_empty() && select.relations.iter().any(is_in)
+    let mut relations = select.relations.iter();
+    !select.order_by.is_empty()
+        && relations.any(|of| matches!(of, Relation::In { .. } | Relation::ColumnsIn { .. }))
 }
 
 /// Functions that exist in today's clusters only under another name.

@@ -187,23 +187,24 @@ impl ChangedRows {
         };
         // Between equal bounds of composite names there is no name. Equal bounds of plain names are a name, if both are in
         // the range.
-        let has_names = |slice: &CellSlice| {
+        let mut slices: Vec<CellSlice> = slices.iter().collect();
+        slices.retain(|slice| {
             let is_of_one = slice.start == slice.finish && !slice.start.is_empty();
             !is_of_one || def.layout == Layout::Dense && !slice.skips_start && !slice.skips_finish
-        };
-        let slices: Vec<CellSlice> = slices.iter().filter(has_names).collect();
+        });
         if def.layout == Layout::Dense && slices.iter().any(|slice| slice.skips_start || slice.skips_finish) {
             return invalid(
                 "a range of rows without its ends cannot be deleted in this COMPACT STORAGE table: use >= and <=",
             );
         }
+        // The names of static cells come before the names of all rows.
         let statics = static_slice(def).filter(|_| def.layout == Layout::Sparse);
-        let range = |slice: CellSlice| {
-            // The names of static cells come before the names of all rows.
-            let after_statics = statics.as_ref().map(|statics| statics.finish.clone());
-            let start = if slice.start.is_empty() { after_statics.unwrap_or_default() } else { slice.start };
-            RowSet::Range { start, finish: slice.finish }
-        };
-        Ok(slices.into_iter().map(range).collect())
+        let after_statics = statics.map(|statics| statics.finish).unwrap_or_default();
+        let mut ranges = Vec::with_capacity(slices.len());
+        for CellSlice { start, finish, .. } in slices {
+            let start = if start.is_empty() { after_statics.clone() } else { start };
+            ranges.push(RowSet::Range { start, finish });
+        }
+        Ok(ranges)
     }
 }

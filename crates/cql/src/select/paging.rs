@@ -45,7 +45,9 @@ impl PagingState {
             bytes(&position.super_column, &mut out);
             bytes(&position.name, &mut out);
         }
-        out.freeze()
+        let state = out.freeze();
+        debug_assert!(PagingState::read(state.clone()).as_ref() == Some(self), "the next page is refused");
+        state
     }
 
     /// Decodes a paging state from a client. Any bytes are possible.

@@ -1,4 +1,22 @@
 //! Reads the rows of one partition, one page of cells at a time.
+//!
+//! A partition can have millions of cells, and a statement wants a few rows. So a slice is read in pages, and a row is
+//! complete only when a cell of the next row, or the end of the last slice, was seen:
+//!
+//! ```text
+//!   cells           1:a  1:b  2:a  2:b  2:c  3:a
+//!   pages of 4      |--------------|
+//!                                  |--------------|        2:b is read again and skipped
+//!   rows            1 is complete at 2:a; 2 spans both pages, and is complete at 3:a; 3 at the end
+//! ```
+//!
+//! - The name of the last cell begins the next page and is skipped there, because a slice includes its bounds.
+//! - A page that has fewer cells than asked for is the last one of its slice.
+//! - Static cells come before all others. If a slice begins there, they are read along with it, otherwise before it.
+//! - The first page of a scan comes with the partition, see `FirstPage`.
+//! - A result that is full ends the walk in the middle of a page. The position of its last row goes into the paging
+//!   state, and the next execution resumes behind it. With clustering values the position is a bound after all cells of
+//!   the row, so that a cell that is written meanwhile does not return the row a second time.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -168,12 +186,8 @@ impl Walk<'_> {
             let Some(slice) = slices.get(at) else { continue };
             let mut cursor = SliceCursor::new(&slice, self.slices.is_reversed);
             if let Some(position) = &partition.resume {
-                let (comparator, is_reversed) = (self.source.comparator(), self.slices.is_reversed);
-                let order = move |a: &[u8], b: &[u8]| {
-                    let order = comparator.compare(a, b);
-                    if is_reversed { order.reverse() } else { order }
-                };
-                match cursor.after(&position.name, &order) {
+                let comparator = self.source.comparator();
+                match cursor.after(&position.name, &|a, b| self.order(comparator, a, b)) {
                     Some(rest) => cursor = rest,
                     None => continue,
                 }

@@ -313,6 +313,10 @@ impl SelectPlan {
     }
 
     fn outcome(&self, rows: Vec<Vec<Option<Bytes>>>, next: Option<PagingState>) -> Outcome {
+        debug_assert!(
+            rows.iter().all(|row| row.len() == self.projection.specs.len()),
+            "values would be shown under the names of other columns"
+        );
         let paging_state = next.map(|next| next.encode());
         Outcome::Rows(ResultSet { columns: self.projection.specs.clone(), rows, paging_state })
     }

@@ -7,7 +7,7 @@ use super::restrictions::{Restriction, RestrictionKind};
 use super::walk::CELLS_PER_PAGE;
 use crate::comma_list::comma_list;
 use crate::{QueryOptions, QueryState, Result};
-use base::schema::{ColumnKind, TableColumn, name_text};
+use base::schema::{ColumnKind, name_text};
 
 /// The most that a SELECT reads, as far as its text and the table say; `None`: no limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,8 +102,8 @@ impl Extent<'_> {
     /// its elements.
     fn cells_of(&self, is_static: bool) -> Option<usize> {
         let def = &self.plan.target.def;
-        let kinds = |column: &&TableColumn| (column.kind == ColumnKind::Static) == is_static;
-        if def.others.values().filter(kinds).any(|column| column.cql_type.is_multi_cell()) {
+        let mut columns = def.others.values().filter(|of| (of.kind == ColumnKind::Static) == is_static);
+        if columns.any(|column| column.cql_type.is_multi_cell()) {
             return None;
         }
         Some(match &self.execution.walk.slices.reads {
@@ -233,11 +233,11 @@ impl Extent<'_> {
         if !self.execution.walk.slices.is_reversed {
             return None;
         }
-        let column = |column: &TableColumn| {
-            let order = if column.is_reversed { "ASC" } else { "DESC" };
-            format!("{} {order}", name_text(&column.name))
-        };
-        let order: Vec<String> = self.plan.target.def.clustering.iter().map(column).collect();
+        let mut order = Vec::new();
+        for column in &self.plan.target.def.clustering {
+            let direction = if column.is_reversed { "ASC" } else { "DESC" };
+            order.push(format!("{} {direction}", name_text(&column.name)));
+        }
         Some(format!(
             "it reads backwards, which is slower: WITH CLUSTERING ORDER BY ({}) would store the rows in this order",
             order.join(", ")

@@ -82,12 +82,12 @@ impl RowAssembler {
             ColumnCells::One(cell) => Some(cell.value.clone()),
             ColumnCells::Many(elements) => Some(collection(elements, of)),
         };
-        let value = |(place, of): &(ValuePlace, CqlType)| match *place {
+        let places = self.places.iter().map(|(place, of)| match *place {
             ValuePlace::Key(at) => partition.key_parts.get(at).cloned(),
             ValuePlace::Clustering(at) => row.as_ref()?.clustering.get(at)?.clone(),
             ValuePlace::Static(at) => held(&partition.statics, at, of),
             ValuePlace::Regular(at) => held(&row.as_ref()?.columns, at, of),
-        };
-        self.places.iter().map(value).collect()
+        });
+        places.collect()
     }
 }

@@ -68,6 +68,10 @@ impl RowCounter {
     /// Returns where the next page begins, with the number of rows that LIMIT still allows.
     pub(super) fn next_page(self, rows_left: usize) -> Option<PagingState> {
         let (key, position) = self.last?;
+        debug_assert!(
+            self.of_partition.as_ref().is_some_and(|(of, _)| *of == key),
+            "the next page would count the rows of another partition"
+        );
         let of_partition = self.of_partition.map_or(0, |(_, count)| count);
         let rows_left = u64::try_from(rows_left).unwrap_or(u64::MAX);
         Some(PagingState { key, position, rows_left, of_partition })

@@ -103,6 +103,12 @@ impl CellColumns {
 
     /// Returns the place of a column's value.
     pub(super) fn place(&self, column: &TableColumn) -> ValuePlace {
+        debug_assert!(
+            matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering)
+                || self.known.contains_key(&column.cell_name),
+            "{} would have the values of another column",
+            column.name
+        );
         let at = self.known.get(&column.cell_name).map(|(at, ..)| *at).unwrap_or_default();
         match column.kind {
             ColumnKind::PartitionKey => ValuePlace::Key(column.position),
@@ -158,6 +164,7 @@ impl<'a> Grouping<'a> {
 
     /// Returns the present row and the static cells.
     pub(super) fn suspend(self) -> (Option<Grouped>, Columns) {
+        debug_assert!(self.statics.is_some(), "the static columns of the partition would be lost");
         (self.current, self.statics.unwrap_or_default())
     }
 
@@ -240,23 +247,25 @@ impl<'a> Grouping<'a> {
                     keep(&mut columns, *at, None, cell);
                 }
             }
-            let row = |last_name| Grouped { clustering: vec![Some(column.name.clone())], columns, last_name };
-            return last_name.map(row).into_iter().collect();
+            let Some(last_name) = last_name else { return Vec::new() };
+            return vec![Grouped { clustering: vec![Some(column.name)], columns, last_name }];
         }
-        let of_cell = |cell: Cell| {
+        let mut rows = Vec::with_capacity(column.cells.len());
+        for cell in column.cells {
             let mut columns = self.columns.blank();
             let last_name = cell.name.clone();
             let clustering = vec![Some(column.name.clone()), Some(cell.name.clone())];
             if let Some(at) = self.columns.value {
                 keep(&mut columns, at, None, cell);
             }
-            Grouped { clustering, columns, last_name }
-        };
-        column.cells.into_iter().map(of_cell).collect()
+            rows.push(Grouped { clustering, columns, last_name });
+        }
+        rows
     }
 }
 
 fn keep(columns: &mut Columns, at: usize, element: Option<Bytes>, cell: Cell) {
+    debug_assert!(at < columns.len(), "a cell would be missing in its row");
     let Some(place) = columns.get_mut(at) else { return };
     match (place, element) {
         (Some(ColumnCells::Many(elements)), Some(element)) => elements.push((element, cell)),

@@ -224,6 +224,7 @@ impl Projection {
     ) -> Result<()> {
         let sight = ValueContext { bound, now_s, release: self.release, aggregated: &[] };
         let types = TypesOf { types: bound.database.types(), release: self.release };
+        debug_assert!(self.aggregates.len() == tallies.len(), "an aggregate would leave out rows");
         for (AggregateColumn { aggregate, argument }, tally) in self.aggregates.iter().zip(tallies) {
             let value = match argument {
                 Some(pick) => pick.value(row, sight)?,

@@ -239,6 +239,10 @@ impl Walk<'_> {
                 .indexed_keys(&self.source.cf, column, value, after.as_ref(), PARTITIONS_PER_PAGE)
                 .await?;
             debug_assert!(keys.len() <= PARTITIONS_PER_PAGE, "keys after these would be taken for read");
+            debug_assert!(
+                keys.is_empty() || keys.last() != after.as_ref(),
+                "the same keys would be read for ever"
+            );
             let is_last = keys.len() < PARTITIONS_PER_PAGE;
             for key in &keys {
                 if self.counter.is_full() {

@@ -3,7 +3,7 @@
 
 use super::row::RowBuilder;
 use crate::QueryState;
-use db::{PermissionSet, Resource, Role, Roles};
+use db::{Role, Roles};
 
 /// Returns the rows of a table of the keyspace, or none if the store has no roles.
 pub(super) fn rows(state: &QueryState<'_>, table: &str) -> Vec<RowBuilder> {
@@ -47,14 +47,13 @@ fn role_row(name: &str, role: &Role) -> RowBuilder {
 
 fn permissions(roles: &Roles, key: &'static str) -> Vec<RowBuilder> {
     each(roles, |name, role| {
-        let row = |(resource, granted): (Resource, PermissionSet)| {
+        let mut rows = Vec::new();
+        for (resource, granted) in role.grants.list() {
             let mut names: Vec<String> = granted.iter().map(|one| one.name().to_owned()).collect();
             names.sort();
-            RowBuilder::default()
-                .text(key, name)
-                .text("resource", resource.path())
-                .texts("permissions", &names)
-        };
-        role.grants.list().into_iter().map(row).collect()
+            let row = RowBuilder::default().text(key, name).text("resource", resource.path());
+            rows.push(row.texts("permissions", &names));
+        }
+        rows
     })
 }

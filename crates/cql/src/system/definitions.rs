@@ -10,7 +10,6 @@ use base::compat::features::ReportedVersion;
 use base::compat::{Line, Span};
 use base::marshal::Types;
 use base::schema::{CfDef, KeyspaceDef};
-use base::util::SharedMap;
 use cql_syntax::{Statement, parse};
 
 /// The statements, each after a line that says which releases have the table.
@@ -87,9 +86,6 @@ pub(super) fn listed_in(line: Line, keyspace: &str) -> impl Iterator<Item = &'st
 /// Returns the system keyspaces with the tables that the reported version lists. The tables of `VIRTUAL` are listed in
 /// other schema tables than the rest.
 pub(crate) fn keyspaces(reported: &ReportedVersion) -> Vec<KeyspaceDef> {
-    let listed = |name: &str| -> SharedMap<String, Arc<CfDef>> {
-        listed_in(reported.line(), name).map(|cf| (cf.name.clone(), cf.clone())).collect()
-    };
     let made = KEYSPACES.iter().map(|name| {
         let (strategy, options) = match *name {
             TRACES => ("SimpleStrategy", BTreeMap::from([("replication_factor".to_owned(), "2".to_owned())])),
@@ -99,7 +95,9 @@ pub(crate) fn keyspaces(reported: &ReportedVersion) -> Vec<KeyspaceDef> {
         KeyspaceDef {
             strategy_class: format!("org.apache.cassandra.locator.{strategy}"),
             strategy_options: options,
-            column_families: listed(name),
+            column_families: listed_in(reported.line(), name)
+                .map(|cf| (cf.name.clone(), cf.clone()))
+                .collect(),
             ..KeyspaceDef::new(name)
         }
     });

@@ -70,15 +70,16 @@ impl Aggregate {
                 Ok(Aggregate { work: *work, native: Native::Blob, class: of.type_ref(types.types) })
             }
             _ => {
-                let natives = NATIVES.iter().map(|row| row.native);
-                let natives = natives.filter(|native| *native != Native::OldTimestamp && takes(*native));
-                let signature = |native: Native| {
-                    let returns = if *work == Work::Count { "bigint" } else { native.name() };
-                    format!("system.{name} : ({}) -> {returns}", native.name())
-                };
+                let mut signatures = Vec::new();
+                for native in NATIVES.iter().map(|row| row.native) {
+                    if native != Native::OldTimestamp && takes(native) {
+                        let returns = if *work == Work::Count { "bigint" } else { native.name() };
+                        signatures.push(format!("system.{name} : ({}) -> {returns}", native.name()));
+                    }
+                }
                 invalid(format!(
                     "Invalid call to function {name}, none of its type signatures match (known type signatures: {})",
-                    natives.map(signature).collect::<Vec<_>>().join(", ")
+                    signatures.join(", ")
                 ))
             }
         }

@@ -12,12 +12,13 @@ use cql_syntax::{Term, TypeName};
 
 /// Checks whether the term can be assigned to the type.
 pub(super) fn fits(term: &Term, cql_type: &CqlType, scope: &TypeScope<'_>, receiver: &ColumnSpec) -> bool {
-    let all = |terms: &[Term], of: &CqlType| terms.iter().all(|term| fits(term, of, scope, receiver));
     match (term, cql_type) {
         (Term::Constant { kind, .. }, _) => constant::fits(*kind, cql_type, scope),
         (Term::Null | Term::Marker(_), _) => true,
         (Term::List(elements), CqlType::List { element, .. })
-        | (Term::Set(elements), CqlType::Set { element, .. }) => all(elements, element),
+        | (Term::Set(elements), CqlType::Set { element, .. }) => {
+            elements.iter().all(|term| fits(term, element, scope, receiver))
+        }
         (Term::Set(elements), CqlType::Map { .. }) => elements.is_empty(),
         (Term::Map(entries), CqlType::Map { key, value, .. }) => {
             entries.iter().all(|(k, v)| fits(k, key, scope, receiver) && fits(v, value, scope, receiver))

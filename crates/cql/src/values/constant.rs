@@ -4,9 +4,9 @@ use bytes::Bytes;
 
 use super::TypeScope;
 use crate::error::invalid;
-use crate::{ColumnSpec, CqlError, Result};
+use crate::{ColumnSpec, Result};
 use base::compat::{Behaviour, texts};
-use base::marshal::{AbstractType, BytesType, CqlType, MarshalError, Native, at, is_date_of};
+use base::marshal::{AbstractType, BytesType, CqlType, Native, at, is_date_of};
 use cql_syntax::ConstantKind;
 
 /// Checks whether a constant of a kind can be assigned to a type. Custom classes and tuples accept any text, as in
@@ -94,9 +94,7 @@ pub(super) fn bytes_of(
         (Err(error), Some(other)) if *cql_type == CqlType::Native(Native::Ascii) => {
             invalid(texts::not_ascii(scope.release, &error.0, other.len_utf16()))
         }
-        (parsed, _) => {
-            let mistake = |error: MarshalError| CqlError::invalid(texts::value_mistake(scope.line, &error.0));
-            parsed.map(|bytes| Some(Bytes::from(bytes))).map_err(mistake)
-        }
+        (Err(error), _) => invalid(texts::value_mistake(scope.line, &error.0)),
+        (Ok(bytes), _) => Ok(Some(Bytes::from(bytes))),
     }
 }

@@ -26,12 +26,12 @@ fn text_of(cql_type: &CqlType, value: &Bytes) -> Option<String> {
         Some(comma_list(elements.iter().map(|value| to_cql_text(element, value))))
     };
     let fields = |types: Vec<&CqlType>| {
-        let fields = tuple_from_bytes(value)?;
-        let text = |(at, field): (usize, &Option<Bytes>)| {
+        let mut texts = Vec::new();
+        for (at, field) in tuple_from_bytes(value)?.iter().enumerate() {
             let of = types.get(at)?;
-            Some(field.as_ref().map_or_else(|| "null".to_owned(), |field| to_cql_text(of, field)))
-        };
-        fields.iter().enumerate().map(text).collect::<Option<Vec<String>>>()
+            texts.push(field.as_ref().map_or_else(|| "null".to_owned(), |field| to_cql_text(of, field)));
+        }
+        Some(texts)
     };
     match cql_type {
         CqlType::Native(native) => native_text(*native, cql_type, value),

@@ -234,11 +234,11 @@ pub(crate) fn find_function(
     }
     let token = token_type(database.partitioner().class_name());
     let functions = Function::named(name, table.map(|table| &*table.def), &token);
-    let fit = |at: usize, expected: &CqlType| match arguments.get(at) {
+    let function = chosen(functions, arguments.len(), |at, expected| match arguments.get(at) {
         Some((_, given)) => (expected == given, accepts(expected, given)),
         None => (false, false),
-    };
-    let Some(function) = chosen(functions, arguments.len(), fit)? else {
+    })?;
+    let Some(function) = function else {
         return invalid(format!("Unknown function '{name}'"));
     };
     function.check_count(arguments.len())?;

@@ -96,20 +96,14 @@ fn now(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>> {
 
 /// Converts between two types of points in time.
 fn in_time(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>> {
-    let converted = || {
-        let (from, to) = call.natives()?;
-        moment::of_ms(moment::ms_of(from, call.value()?)?, to)
-    };
-    Ok(converted())
+    let (Some((from, to)), Some(value)) = (call.natives(), call.value()) else { return Ok(None) };
+    Ok(moment::ms_of(from, value).and_then(|ms| moment::of_ms(ms, to)))
 }
 
 /// CAST.
 pub(super) fn cast_value(call: &EvaluatedCall<'_>) -> Result<Option<Bytes>> {
-    let cast = || {
-        let (from, to) = call.natives()?;
-        cast::cast(from, to, call.value()?, call.types)
-    };
-    Ok(cast())
+    let (Some((from, to)), Some(value)) = (call.natives(), call.value()) else { return Ok(None) };
+    Ok(cast::cast(from, to, value, call.types))
 }
 
 /// `toJson`.

@@ -1,7 +1,7 @@
 //! The receivers of a statement's markers.
 
 use crate::ColumnSpec;
-use base::schema::{TableColumn, TableDef};
+use base::schema::TableDef;
 
 /// A table with its name.
 #[derive(Debug)]
@@ -42,25 +42,25 @@ impl Markers {
 
     /// Returns the indexes of the markers whose receiver is a column.
     fn of_column<'m>(&'m self, table: &'m TableOf<'_>, name: &'m str) -> impl Iterator<Item = usize> + 'm {
-        let is_of = move |spec: &ColumnSpec| {
+        let specs = self.specs.iter().enumerate().filter_map(|(at, spec)| Some((at, spec.as_ref()?)));
+        let found = specs.filter(move |(_, spec)| {
             spec.keyspace == table.keyspace && spec.table == table.name && spec.name == name
-        };
-        let found = self.specs.iter().enumerate();
-        found.filter(move |(_, spec)| spec.as_ref().is_some_and(is_of)).map(|(at, _)| at)
+        });
+        found.map(|(at, _)| at)
     }
 
     /// Returns the index of the marker for each partition key column, from which clients compute the token of the
     /// values they bind. Empty if a column has no marker, or several in one statement. In a batch the last statement
     /// counts, as in Cassandra 2.2.
     pub(crate) fn key_places(&self, table: &TableOf<'_>, is_batch: bool) -> Vec<u16> {
-        let place = |column: &TableColumn| {
+        let places = table.def.partition_key.iter().map(|column| {
             let places: Vec<usize> = self.of_column(table, &column.name).collect();
             match &places[..] {
                 [place] => u16::try_from(*place).ok(),
                 [.., last] if is_batch => u16::try_from(*last).ok(),
                 _ => None,
             }
-        };
-        table.def.partition_key.iter().map(place).collect::<Option<_>>().unwrap_or_default()
+        });
+        places.collect::<Option<_>>().unwrap_or_default()
     }
 }

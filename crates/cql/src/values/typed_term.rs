@@ -317,8 +317,8 @@ impl EvaluatedTerm {
             }
             Node::Call(function, arguments) => {
                 let text = || format!("argument in call to function {}", function.name());
-                let bytes = |argument: &TypedTerm| argument.set_bytes(options, database, text);
-                let arguments = arguments.iter().map(bytes).collect::<Result<Vec<_>>>()?;
+                let arguments = arguments.iter().map(|of| of.set_bytes(options, database, text));
+                let arguments = arguments.collect::<Result<Vec<_>>>()?;
                 match function.call(&arguments, database, self.release)? {
                     Some(bytes) if self.cql_type.is_multi_cell() => {
                         self.bound(&bytes, function.class(), CollectionForm::Long)
@@ -466,14 +466,14 @@ fn call_node(
         return invalid("toJson() may only be used within the selection clause of SELECT statements");
     }
     let functions = assign::functions_of(keyspace.as_deref(), name, receiver, scope);
-    let fit = |at: usize, expected: &CqlType| match arguments.get(at) {
+    let function = chosen(functions, arguments.len(), |at, expected| match arguments.get(at) {
         Some(term) => {
             let part = part_of(receiver, String::new(), expected);
             (assign::is_exact(term, expected, scope, &part), assign::fits(term, expected, scope, &part))
         }
         None => (false, false),
-    };
-    let Some(function) = chosen(functions, arguments.len(), fit)? else {
+    })?;
+    let Some(function) = function else {
         return invalid(format!("Unknown CQL3 function {name} called"));
     };
     if !super::accepts(&receiver.cql_type, function.return_type()) {

@@ -271,8 +271,8 @@ impl CqlVersion {
             Some((numbers, stage)) => (numbers, Some(stage)),
             None => (text, None),
         };
-        let is_of_stage = |c: char| c == '.' || c == '_' || c.is_ascii_alphanumeric();
-        if stage.is_some_and(|stage| stage.is_empty() || !stage.chars().all(is_of_stage)) {
+        let is_other = |c: char| c != '.' && c != '_' && !c.is_ascii_alphanumeric();
+        if stage.is_some_and(|stage| stage.is_empty() || stage.contains(is_other)) {
             return None;
         }
         let numbers: Vec<u32> = numbers.split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;

@@ -75,10 +75,9 @@ pub(super) struct RequestFacts<'a> {
 impl Condition {
     /// Returns whether a request as a whole is as the condition wants it.
     pub(super) fn is_met_by(&self, facts: &RequestFacts<'_>) -> bool {
-        let is = |wanted: &Option<String>, found: Option<&str>| {
-            wanted
-                .as_deref()
-                .is_none_or(|wanted| found.is_some_and(|found| wanted.eq_ignore_ascii_case(found)))
+        let is = |wanted: &Option<String>, found: Option<&str>| match (wanted, found) {
+            (None, _) => true,
+            (Some(wanted), found) => found.is_some_and(|found| wanted.eq_ignore_ascii_case(found)),
         };
         is(&self.protocol, Some(facts.protocol))
             && is(&self.method, Some(facts.method))
@@ -244,7 +243,7 @@ impl FaultRule {
 
     /// Returns the error of the rule, if it has one.
     pub fn error(&self) -> Option<Error> {
-        let text = || self.text.clone().unwrap_or_else(|| "a fault that a test has set".to_owned());
-        self.error.map(|error| error.with_text(text()))
+        let text = self.text.as_deref().unwrap_or("a fault that a test has set");
+        self.error.map(|error| error.with_text(text.to_owned()))
     }
 }

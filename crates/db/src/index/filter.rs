@@ -1,4 +1,21 @@
 //! Reads of rows that meet conditions, through an index or a scan.
+//!
+//! An index is a column family. Its row keys are indexed values, and its columns are named by the rows with this value,
+//! in the order of the ring:
+//!
+//! ```text
+//!   users        "ann" -> city "Rome"      "bob" -> city "Bonn"      "eve" -> city "Rome"
+//!   its index    "Rome" -> [token "ann", token "eve"]                "Bonn" -> [token "bob"]
+//!
+//!   city = "Rome" and age > 30       entries of "Rome", a page at a time
+//!                                    -> read city and age of each row, check all conditions
+//!                                    -> read the selected columns of the rows that meet them
+//! ```
+//!
+//! A write adds the entry of its new value and does not remove the entry of the old value, so each row is checked again.
+//! An entry whose row has another value now is stale. It is removed once the writes in progress have ended, because an
+//! entry becomes visible before its column. A store with indexes of its own (a cluster) returns keys instead of entries.
+//! Without an equality on an indexed column all rows are scanned.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -101,6 +118,7 @@ impl<'a> Filter<'a> {
                 let Some(last) = entries.last() else { break };
                 // The smallest name after the last one.
                 start = [&last.name[..], &[0]].concat().into();
+                debug_assert!(entries.len() <= page, "a full page would be taken for the last one");
                 let is_last_page = entries.len() < page;
                 let is_over = self.take_entries(&entries, &key, expression, &index, &range).await?;
                 meter::release(held_for_a_while);
@@ -195,7 +213,10 @@ impl<'a> Filter<'a> {
             };
             self.take_rows(keys).await?;
             match ring.after_key(&bounds, &last, self.request.behaviour.release) {
-                Some(after) if !is_last_page => bounds = after,
+                Some(after) if !is_last_page => {
+                    debug_assert!(after != bounds, "the same keys would be read for ever");
+                    bounds = after;
+                }
                 _ => break,
             }
         }

@@ -75,19 +75,19 @@ impl IndexReads<'_> {
         let RowColumns::Cells(cells) = self.read(row.clone(), command).await? else {
             return Ok(());
         };
-        let is_held = |entry: &&Cell| {
+        for entry in &entries {
             let name = cell_name(entry);
             let mut of_name = cells.iter().filter(|cell| cell.is_live() && cell.name == name);
-            of_name.any(|cell| match &cf.table {
+            let is_held = of_name.any(|cell| match &cf.table {
                 None => index_key(definition, &cell.value) == key,
                 Some(table) => {
                     let values = table_index::indexed_values(cf, table, row, cell);
                     values.into_iter().any(|(of, value)| of.name == *column && index_key(of, &value) == key)
                 }
-            })
-        };
-        for entry in entries.iter().filter(|entry| !is_held(entry)) {
-            self.remove_entry(index, &key, entry).await;
+            });
+            if !is_held {
+                self.remove_entry(index, &key, entry).await;
+            }
         }
         Ok(())
     }

@@ -70,6 +70,7 @@ impl Reads<'_> {
             let read =
                 self.request.store().read(request.key.clone(), command, self.request.consistency).await?;
             if let RowColumns::Cells(cells) = read {
+                debug_assert!(cells.len() <= left, "the result would have more columns than asked for");
                 left -= cells.len().min(left);
                 found.extend(cells);
             }

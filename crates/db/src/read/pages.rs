@@ -58,6 +58,7 @@ impl Pages<'_> {
             let command = RangeCommand { bounds: bounds.clone(), max_rows, read, skip_empty: false };
             let page = self.request.store().scan(command, self.request.consistency).await?;
             let Some(last) = page.last().map(|row| row.key.clone()) else { break };
+            debug_assert!(page.len() <= max_rows, "a full page would be taken for the last one");
             let is_last_page = page.len() < max_rows;
             let found: usize = page.iter().map(|row| row.columns.len()).sum();
             let columns_per_row = found.div_ceil(page.len()).max(1);
@@ -101,12 +102,14 @@ impl Pages<'_> {
             let wanted = (max_rows - self.found.len()).min(at_once);
             let command = RangeCommand { bounds: bounds.clone(), max_rows: wanted, read, skip_empty: false };
             let page = self.request.store().scan(command, self.request.consistency).await?;
+            debug_assert!(page.len() <= wanted, "a full page would be taken for the last one");
             let last = page.last().map(|row| row.key.clone()).filter(|_| page.len() == wanted);
             self.found.extend(page);
             at_once = max_rows;
             let ring = self.request.database.ring_order();
             let after = last.and_then(|last| ring.after_key(&bounds, &last, self.request.behaviour.release));
             let Some(after) = after else { break };
+            debug_assert!(after != bounds, "the same rows would be read for ever");
             bounds = after;
         }
         Ok(())

@@ -66,8 +66,9 @@ impl ReversedSlice {
                 return RowColumns::Supers(supers);
             }
         };
-        let is_defined = |cell: &Cell| self.cf.column_metadata.contains_key(&cell.name);
-        let (mut defined, others): (Vec<Cell>, Vec<Cell>) = cells.into_iter().partition(is_defined);
+        let metadata = &self.cf.column_metadata;
+        let (mut defined, others): (Vec<Cell>, Vec<Cell>) =
+            cells.into_iter().partition(|cell| metadata.contains_key(&cell.name));
         defined.reverse();
         let names = marshal::at(&*self.cf.comparator, self.release);
         let mut merged = Vec::with_capacity(defined.len() + others.len());

@@ -27,6 +27,7 @@ impl FamilyIds {
                 if let Some(cf) = old
                     && let Some(count) = ids.get_mut(&cf.id)
                 {
+                    debug_assert!(*count > 0, "the id of a column family would be given twice");
                     *count -= 1;
                     if *count == 0 {
                         ids.remove(&cf.id);

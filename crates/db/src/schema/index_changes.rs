@@ -57,8 +57,8 @@ impl IndexChanges {
 
     fn compare(&mut self, old: &CfDef, new: &Arc<CfDef>) {
         let is_in = |cf: &CfDef, column: &Bytes, other: &CfDef| {
-            let validator = |cf: &CfDef| cf.value_validator(column).class_name().to_owned();
-            other.index_families.contains_key(column) && validator(cf) == validator(other)
+            let [own, others] = [cf, other].map(|cf| cf.value_validator(column).class_name());
+            other.index_families.contains_key(column) && own == others
         };
         for (column, index) in old.index_families.iter().filter(|(column, _)| !is_in(old, column, new)) {
             let is_there = new.index_families.contains_key(column);

@@ -121,8 +121,8 @@ impl StoredSchema<'_> {
             }
             defined.insert(mark);
         }
-        let is_gone = |name: &&String| name.starts_with(CONFIGURED_INDEX) && !defined.contains(*name);
-        let gone = records.iter().map(|(name, _)| name).filter(is_gone);
+        let marks = records.iter().map(|(name, _)| name).filter(|name| name.starts_with(CONFIGURED_INDEX));
+        let gone = marks.filter(|name| !defined.contains(*name));
         change.records.extend(gone.map(|name| (name.clone(), None)));
         if change.records.is_empty() {
             return Ok(records);

@@ -268,8 +268,10 @@ pub(super) fn int(settings: &Settings, name: &str) -> Option<i32> {
 
 /// Returns the least and the greatest number of SSTables of a compaction.
 pub(super) fn thresholds(settings: &Settings) -> [i32; 2] {
-    let number = |name: &str, usual: i32| int(settings, name).unwrap_or(usual);
-    [number("min_compaction_threshold", 4), number("max_compaction_threshold", 32)]
+    [
+        int(settings, "min_compaction_threshold").unwrap_or(4),
+        int(settings, "max_compaction_threshold").unwrap_or(32),
+    ]
 }
 
 /// Returns the least and the greatest number of rows between two entries of an index summary.

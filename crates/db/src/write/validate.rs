@@ -182,8 +182,8 @@ impl<'a> Validation<'a> {
         }
         let definition = cf.column_metadata.get(&column.name);
         let of_table = cf.table.as_deref().map(|table| table_cells::value_validator(table, &column.name));
-        let of_column = || definition.map_or(&cf.default_validator, |definition| &definition.validator);
-        let validator = of_table.as_ref().unwrap_or_else(of_column);
+        let of_column = definition.map_or(&cf.default_validator, |definition| &definition.validator);
+        let validator = of_table.as_ref().unwrap_or(of_column);
         let validator = marshal::at(&**validator, self.behaviour.release);
         if let Err(error) = validator.validate(value) {
             let place = format!("[{}][{}]", cf.keyspace, cf.name);

@@ -116,21 +116,22 @@ fn remove_unfinished(disk: &dyn Disk, tree: &TreeName) {
 /// `Corrupt` if they differ or the file is missing.
 pub(crate) fn check_table(tree: &TreeName, table: &ListedTable, mut each: impl FnMut(u64)) -> Result<()> {
     let path = tree.table_file(table.number);
-    let mut read = || -> io::Result<u128> {
-        let (mut file, mut sum) = (File::open(&path)?, Xxh3::new());
-        let mut piece = vec![0; PIECE_BYTES];
-        loop {
-            let bytes = match file.read(&mut piece) {
-                Ok(0) => return Ok(sum.digest128()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                bytes => bytes?,
-            };
-            sum.update(&piece[..bytes]);
-            each(bytes as u64);
-        }
-    };
-    let found = read().map_err(|error| tree.unreadable(&path, error))?;
+    let found = sum_of_file(&path, &mut each).map_err(|error| tree.unreadable(&path, error))?;
     tree.check_sum(&path, table.checksum, found)
+}
+
+fn sum_of_file(path: &Path, each: &mut impl FnMut(u64)) -> io::Result<u128> {
+    let (mut file, mut sum) = (File::open(path)?, Xxh3::new());
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let bytes = match file.read(&mut piece) {
+            Ok(0) => return Ok(sum.digest128()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
+        sum.update(&piece[..bytes]);
+        each(bytes as u64);
+    }
 }
 
 /// Returns the first and the last key of a table. `None` if its metadata cannot be read.
@@ -138,38 +139,40 @@ pub(crate) fn key_range_of(tree: &TreeName, number: u64) -> Option<(Vec<u8>, Vec
     let path = tree.table_file(number);
     check_contents(tree, &path).ok()?;
     let (cache, no_sum) = (Arc::new(Cache::with_capacity_bytes(0)), Checksum::from_raw(0));
-    let open = || {
+    let table = tree.guarded(|| {
         let table = Table::recover(path, no_sum, 0, 0, cache, None, false, false);
         table.map_err(|error| tree.error(&error))
-    };
-    let keys = &tree.guarded(open).ok()?.metadata.key_range;
+    });
+    let keys = &table.ok()?.metadata.key_range;
     Some((keys.min().to_vec(), keys.max().to_vec()))
 }
 
 /// Checks the checksum of a table's table of contents. A file without a trailer is accepted here, since a crash may
 /// have left an unfinished table: the library opens listed tables only, and refuses a listed one without a trailer.
 fn check_contents(tree: &TreeName, table: &Path) -> Result<()> {
-    let read = || -> io::Result<Option<(u128, u128)>> {
-        let mut file = File::open(table)?;
-        let length = file.metadata()?.len();
-        let Some(trailer_at) = length.checked_sub(TRAILER_BYTES as u64) else { return Ok(None) };
-        let mut trailer = [0; TRAILER_BYTES];
-        file.seek(SeekFrom::Start(trailer_at))?;
-        file.read_exact(&mut trailer)?;
-        let (begin, bytes) = (LittleEndian::read_u64(&trailer[22..]), LittleEndian::read_u64(&trailer[30..]));
-        let fits = begin.checked_add(bytes) == Some(trailer_at) && bytes <= CONTENTS_BYTES_MAX;
-        if !trailer.starts_with(b"SFA!") {
-            return Ok(None);
-        }
-        let mut contents = Vec::new();
-        if fits {
-            file.seek(SeekFrom::Start(begin))?;
-            file.take(bytes).read_to_end(&mut contents)?;
-        }
-        Ok(Some((LittleEndian::read_u128(&trailer[6..]), xxh3_128(&contents))))
-    };
-    match read().map_err(|error| tree.unreadable(table, error))? {
+    match sums_of_contents(table).map_err(|error| tree.unreadable(table, error))? {
         Some((expected, found)) => tree.check_sum(table, expected, found),
         None => Ok(()),
     }
+}
+
+/// Returns the expected and the real checksum of a table's contents. `None` for a file that is not a table.
+fn sums_of_contents(table: &Path) -> io::Result<Option<(u128, u128)>> {
+    let mut file = File::open(table)?;
+    let length = file.metadata()?.len();
+    let Some(trailer_at) = length.checked_sub(TRAILER_BYTES as u64) else { return Ok(None) };
+    let mut trailer = [0; TRAILER_BYTES];
+    file.seek(SeekFrom::Start(trailer_at))?;
+    file.read_exact(&mut trailer)?;
+    let (begin, bytes) = (LittleEndian::read_u64(&trailer[22..]), LittleEndian::read_u64(&trailer[30..]));
+    let fits = begin.checked_add(bytes) == Some(trailer_at) && bytes <= CONTENTS_BYTES_MAX;
+    if !trailer.starts_with(b"SFA!") {
+        return Ok(None);
+    }
+    let mut contents = Vec::new();
+    if fits {
+        file.seek(SeekFrom::Start(begin))?;
+        file.take(bytes).read_to_end(&mut contents)?;
+    }
+    Ok(Some((LittleEndian::read_u128(&trailer[6..]), xxh3_128(&contents))))
 }

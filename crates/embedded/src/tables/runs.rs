@@ -137,15 +137,16 @@ impl Runs {
     pub(super) fn range(self: &Arc<Self>, range: &KeyRange) -> SortedEntries {
         let (from, to) = range;
         let bounds = (from.as_ref().map(UserKey::from), to.as_ref().map(UserKey::from));
-        let of_run = |(number, run): (usize, &TableRun)| -> Option<BoxedIterator<'static>> {
+        let mut of_runs: Vec<BoxedIterator<'static>> = Vec::new();
+        for (number, run) in self.0.iter().enumerate() {
             let (runs, bounds, tables) = (self.clone(), bounds.clone(), run.overlapping(from, to));
-            if tables.is_empty() {
-                return None;
+            if !tables.is_empty() {
+                // A table is opened when the iteration reaches it.
+                let entries = tables.flat_map(move |at| runs.0[number].tables[at].range(bounds.clone()));
+                of_runs.push(Box::new(entries));
             }
-            // A table is opened when the iteration reaches it.
-            Some(Box::new(tables.flat_map(move |at| runs.0[number].tables[at].range(bounds.clone()))))
-        };
-        let merged = Merger::new(self.0.iter().enumerate().filter_map(of_run).collect());
+        }
+        let merged = Merger::new(of_runs);
         Box::new(
             MvccStream::new(merged)
                 .filter(|entry| entry.as_ref().map_or(true, |entry| !entry.is_tombstone())),

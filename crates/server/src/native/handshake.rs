@@ -160,8 +160,9 @@ impl Handshake {
         }
         if let Some(name) = options.get("COMPRESSION") {
             let name = name.to_ascii_lowercase();
-            let unknown = || NativeError::protocol(format!("Unknown compression algorithm: {name}"));
-            let compression = Compression::named(&name).ok_or_else(unknown)?;
+            let Some(compression) = Compression::named(&name) else {
+                return Err(NativeError::protocol(format!("Unknown compression algorithm: {name}")));
+            };
             if version.has_segments() && compression == Compression::Snappy {
                 return Err(NativeError::protocol("Snappy compression is not supported in protocol V5"));
             }

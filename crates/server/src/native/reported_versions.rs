@@ -17,8 +17,9 @@ pub(super) struct ReportedVersions {
 impl ReportedVersions {
     pub(super) fn new(reported: ReportedVersion) -> ReportedVersions {
         let server = reported.speaking(ProtocolVersion::HIGHEST.number());
-        let of = |version: ProtocolVersion| server.for_protocol(version.number());
-        ReportedVersions { v1: of(ProtocolVersion::V1), v2: of(ProtocolVersion::V2), server }
+        let [v1, v2] =
+            [ProtocolVersion::V1, ProtocolVersion::V2].map(|version| server.for_protocol(version.number()));
+        ReportedVersions { v1, v2, server }
     }
 
     /// Returns the same versions for a client that connected to this address.

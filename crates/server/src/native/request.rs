@@ -153,9 +153,10 @@ fn batch_item(body: &mut BodyReader) -> Result<BatchItem, NativeError> {
 }
 
 pub(super) fn register(body: &mut BodyReader) -> Result<Vec<NativeEventKind>, NativeError> {
-    let named = |name: String| {
-        NativeEventKind::named(&name)
-            .ok_or_else(|| NativeError::protocol(format!("Invalid value '{name}' for Type")))
-    };
-    body.strings()?.into_iter().map(named).collect()
+    let mut kinds = Vec::new();
+    for name in body.strings()? {
+        let kind = NativeEventKind::named(&name);
+        kinds.push(kind.ok_or_else(|| NativeError::protocol(format!("Invalid value '{name}' for Type")))?);
+    }
+    Ok(kinds)
 }

@@ -61,6 +61,7 @@ fn write_rows(writer: &mut BodyWriter<'_>, rows: &ResultSet, known: &KnownColumn
     writer.length(rows.rows.len());
     let is_old = writer.version < ProtocolVersion::V3;
     for row in &rows.rows {
+        debug_assert!(row.len() == rows.columns.len(), "a client would read values of other columns");
         for (column, value) in rows.columns.iter().zip(row) {
             match value {
                 Some(value) if is_old && column.has_short_form() => {

@@ -218,8 +218,9 @@ pub(crate) fn find_method(
     if is_certain {
         session.generation = first;
     }
-    let is_named = |generation: &ApiGeneration| named().any(|method| method.generation() == *generation);
-    let generation = session.generation.filter(is_named).unwrap_or(likelier);
+    let of_session =
+        session.generation.filter(|generation| named().any(|method| method.generation() == *generation));
+    let generation = of_session.unwrap_or(likelier);
     let level = compat.level(generation);
     // A release does not know what came after it.
     if named().all(|method| method.generation() == generation && method.releases.is_after(level)) {

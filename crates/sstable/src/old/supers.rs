@@ -45,23 +45,21 @@ fn range_in(range: RangeTombstone) -> Result<Atom, String> {
         ([start], [finish]) => {
             Ok(Atom::Range(RangeTombstone { start: start.clone(), finish: finish.clone(), ..range }))
         }
-        ([holder, start @ ..], [last, finish @ ..]) if holder == last => {
-            let bound = |rest: &[Bytes]| match rest {
-                [] => Ok(Bytes::new()),
-                [own] => Ok(own.clone()),
-                _ => Err(wrong()),
-            };
+        ([holder, start @ ..], [last, finish @ ..])
+            if holder == last && start.len() < 2 && finish.len() < 2 =>
+        {
             Ok(Atom::Range(RangeTombstone {
                 super_column: Some(holder.clone()),
-                start: bound(start)?,
-                finish: bound(finish)?,
+                start: start.first().cloned().unwrap_or_default(),
+                finish: finish.first().cloned().unwrap_or_default(),
                 deletion,
             }))
         }
-        ([], _) | (_, []) => {
-            let bound = |parts: &[Bytes]| parts.first().cloned().unwrap_or_default();
-            Ok(Atom::Range(RangeTombstone { start: bound(&start), finish: bound(&finish), ..range }))
-        }
+        ([], _) | (_, []) => Ok(Atom::Range(RangeTombstone {
+            start: start.first().cloned().unwrap_or_default(),
+            finish: finish.first().cloned().unwrap_or_default(),
+            ..range
+        })),
         _ => Err(wrong()),
     }
 }

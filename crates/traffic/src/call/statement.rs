@@ -77,14 +77,10 @@ fn precedes_table(word: &str, at: usize, verb: &str) -> bool {
 
 /// Returns the name at a position, which may follow `TABLE` or `IF NOT EXISTS`.
 fn table_at(words: &[Token], mut at: usize, text: &str) -> Option<(Option<String>, String)> {
-    let is_skipped = |token: &Token| {
-        ["TABLE", "COLUMNFAMILY", "IF", "NOT", "EXISTS"]
-            .iter()
-            .any(|word| token.kind == TokenKind::Word && word.eq_ignore_ascii_case(token.raw(text)))
-    };
-    while words.get(at).is_some_and(is_skipped) {
-        at += 1;
-    }
+    let skipped = ["TABLE", "COLUMNFAMILY", "IF", "NOT", "EXISTS"];
+    let is_skipped = |raw: &str| skipped.iter().any(|word| word.eq_ignore_ascii_case(raw));
+    let rest = words.get(at..)?.iter();
+    at += rest.take_while(|token| token.kind == TokenKind::Word && is_skipped(token.raw(text))).count();
     let first = name_at(words, at, text)?;
     if words.get(at + 1).is_some_and(|token| token.raw(text) == ".") {
         return Some((Some(first), name_at(words, at + 2, text)?));

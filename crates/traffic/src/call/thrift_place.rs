@@ -25,23 +25,24 @@ pub fn method_of(
     generation: Option<ApiGeneration>,
     transport: Transport,
 ) -> Option<(&'static Method, bool)> {
-    let fits = |method: &&&Method| fields.iter().all(|(id, value)| method.accepts(*id, value.ttype()));
     let likelier = generation.unwrap_or(match transport {
         Transport::Framed => ApiGeneration::AfterSetKeyspace,
         Transport::Unframed => ApiGeneration::WithKeyspace,
     });
-    let methods = || declarations(name).iter().filter(fits);
-    let of_generation = methods().rfind(|method| method.generation() == likelier);
-    let method = of_generation.or_else(|| methods().next_back()).copied()?;
-    let is_only = methods().all(|other| other.generation() == method.generation());
-    Some((method, is_only))
+    let mut methods = declarations(name).to_vec();
+    methods.retain(|method| fields.iter().all(|(id, value)| method.accepts(*id, value.ttype())));
+    let of_generation = methods.iter().rfind(|method| method.generation() == likelier);
+    let method = *of_generation.or(methods.last())?;
+    Some((method, methods.iter().all(|other| other.generation() == method.generation())))
 }
 
 /// Returns the meaning of the result of a method: the meaning in the newest release in which the result has these
 /// types.
 pub fn result_of(method: &[u8], result: &Value) -> Meaning {
-    let fits = |method: &&&Method| method.result.as_ref().is_some_and(|declared| has_types(declared, result));
-    declarations(method).iter().rfind(fits).map_or(Meaning::UNKNOWN, |method| Meaning::of_result(method))
+    let mut methods = declarations(method).iter();
+    methods
+        .rfind(|method| method.result.as_ref().is_some_and(|declared| has_types(declared, result)))
+        .map_or(Meaning::UNKNOWN, |method| Meaning::of_result(method))
 }
 
 /// Returns whether a value and everything in it that is declared has its declared type.

@@ -50,8 +50,9 @@ fn contents(
             None
         }
         (Error { code, text, fields }, Error { code: other, text: other_text, fields: other_fields }) => {
-            let is_same_text = || without_java_objects(text) == without_java_objects(other_text);
-            if code == other && fields == other_fields && is_same_text() {
+            if (code, fields) == (other, other_fields)
+                && without_java_objects(text) == without_java_objects(other_text)
+            {
                 rules.push(Rule::JavaObject);
                 return None;
             }

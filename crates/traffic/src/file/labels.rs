@@ -63,8 +63,8 @@ impl Labels {
         match &event.kind {
             EventKind::Opened { protocol, .. } => {
                 if self.connections.len() < RECORDING_CONNECTIONS_MAX {
-                    let opened = || LabelledConnection { protocol: *protocol, open: HashMap::new() };
-                    self.connections.entry(event.connection).or_insert_with(opened);
+                    let connection = self.connections.entry(event.connection);
+                    connection.or_insert(LabelledConnection { protocol: *protocol, open: HashMap::new() });
                 }
                 EventLabels::NoCall
             }

@@ -112,8 +112,7 @@ impl PartWriter {
     /// Writes events that have waited for longer than a second for others of their block.
     pub fn write_old(&mut self, now_us: i64) -> Result<(), TrafficError> {
         let limit = i64::try_from(RECORDING_BLOCK_MS * 1000).unwrap_or(i64::MAX);
-        let is_old = |since: i64| now_us.saturating_sub(since) >= limit;
-        if !self.writer.unwritten_since_us().is_some_and(is_old) {
+        if self.writer.unwritten_since_us().is_none_or(|since| now_us.saturating_sub(since) < limit) {
             return Ok(());
         }
         let outcome = self.writer.end_block();

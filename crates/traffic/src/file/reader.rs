@@ -273,12 +273,12 @@ impl<R: Read + Seek> RecordingReader<R> {
         loop {
             self.file.seek(SeekFrom::Start(start))?;
             let count = read_up_to(&mut self.file, &mut window)?;
-            let heads = window.get(..count).unwrap_or_default().windows(HEAD_BYTES);
-            let is_head = |bytes: &[u8]| {
+            let mut heads = window.get(..count).unwrap_or_default().windows(HEAD_BYTES);
+            let found = heads.position(|bytes| {
                 (bytes.starts_with(&BLOCK_MARK) || bytes.starts_with(&END_MARK))
                     && bytes.first_chunk().is_some_and(|head| BlockHead::decode(head).is_some())
-            };
-            if let Some(found) = heads.into_iter().position(is_head) {
+            });
+            if let Some(found) = found {
                 self.at = start + found as u64;
                 return Ok(());
             }

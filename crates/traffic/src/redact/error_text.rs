@@ -71,14 +71,14 @@ fn is_no_data(before: &str, content: &str) -> bool {
 
 /// Returns a quoted part with its values replaced. In `key:null, column_family:Posts` the names of fields stay.
 fn of_quoted(content: &str, hashes: &Hashes) -> String {
-    let of_field = |part: &str| match part.split_once(':') {
+    let fields = content.split(',').map(|part| match part.split_once(':') {
         Some((name, "null")) => format!("{name}:null"),
         Some((name, value)) if name.trim_start().chars().all(|c| c.is_alphanumeric() || c == '_') => {
             format!("{name}:{}", replaced(value, hashes))
         }
         _ => replaced(part, hashes),
-    };
-    content.split(',').map(of_field).collect::<Vec<_>>().join(",")
+    });
+    fields.collect::<Vec<_>>().join(",")
 }
 
 /// Returns a part as the bytes become that it shows, in hexadecimal or as text.

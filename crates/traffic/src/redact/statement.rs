@@ -48,8 +48,8 @@ fn text(content: &str, hashes: &Hashes) -> String {
 /// Returns the milliseconds of a text that begins as `2013-11-09`.
 fn date_ms(text: &str) -> Option<i64> {
     let day: Vec<&str> = text.get(..10)?.split('-').collect();
-    let is_day = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
-    (day.len() == 3 && day.iter().all(is_day)).then(|| parse_date(text)).flatten()
+    let are_digits = day.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    if day.len() == 3 && are_digits { parse_date(text) } else { None }
 }
 
 /// Returns the number that replaces a number. Numbers that are not 64-bit integers are hashed by their digits.

@@ -43,9 +43,10 @@ fn composite(bytes: &[u8]) -> Option<Vec<Range<usize>>> {
         matches!(bytes.get(end)?, [0 | 1 | 0xff]).then_some(())?;
     }
     // Of the size of a number, only a composite of text is one.
-    let is_text = |part: &Range<usize>| !part.is_empty() && Class::of(&bytes[part.clone()]) == Class::Text;
-    (!parts.is_empty() && (!NUMBER_BYTES.contains(&bytes.len()) || parts.iter().all(is_text)))
-        .then_some(parts)
+    let mut texts =
+        parts.iter().map(|part| !part.is_empty() && Class::of(&bytes[part.clone()]) == Class::Text);
+    let is_composite = !parts.is_empty() && (!NUMBER_BYTES.contains(&bytes.len()) || texts.all(|is| is));
+    is_composite.then_some(parts)
 }
 
 fn collection(bytes: &[u8]) -> Option<Vec<Range<usize>>> {

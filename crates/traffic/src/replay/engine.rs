@@ -193,8 +193,8 @@ impl<'a> Replay<'a> {
 
     /// Ends a connection. Calls of it without a recorded answer are not compared.
     fn close(&mut self, connection: u64) {
-        let of_it = |(_, pending): &(&u64, &PendingCall)| pending.connection == connection;
-        let calls: Vec<u64> = self.pending.iter().filter(of_it).map(|(call, _)| *call).collect();
+        let pending = self.pending.iter().filter(|(_, pending)| pending.connection == connection);
+        let calls: Vec<u64> = pending.map(|(call, _)| *call).collect();
         calls.into_iter().for_each(|call| self.complete(call));
         if let Some(link) = self.connections.remove(&connection).and_then(|connection| connection.link) {
             self.links.remove(&link.number);
@@ -333,10 +333,10 @@ impl<'a> Replay<'a> {
                 if let Some(of) = self.connections.get_mut(&connection) {
                     of.link = None;
                 }
-                let is_lost = |(_, pending): &(&u64, &PendingCall)| {
+                let lost = self.pending.iter().filter(|(_, pending)| {
                     pending.connection == connection && pending.candidate.is_waiting()
-                };
-                let calls: Vec<u64> = self.pending.iter().filter(is_lost).map(|(call, _)| *call).collect();
+                });
+                let calls: Vec<u64> = lost.map(|(call, _)| *call).collect();
                 calls.into_iter().for_each(|call| self.lose(call));
             }
         }

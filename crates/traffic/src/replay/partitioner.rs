@@ -45,8 +45,9 @@ fn partitioner_in(call: &Call, answer: &Answer) -> Option<String> {
         }
         Answer::Native(reply) => {
             let ReplyContent::Rows(rows) = &reply.content else { return None };
-            let of_local = |name: &str| name == "partitioner" && call.family.as_deref() == Some("local");
-            let at = rows.columns.iter().position(|column| of_local(&column.name))?;
+            let mut columns = rows.columns.iter();
+            call.family.as_deref().filter(|family| *family == "local")?;
+            let at = columns.position(|column| column.name == "partitioner")?;
             rows.rows.first()?.get(at)?.as_ref()?
         }
         Answer::Thrift(_) => return None,

@@ -58,8 +58,8 @@ impl PendingCall {
 
     /// Returns the call for the report, without its outcome.
     pub(super) fn compared(&self, number: u64) -> ComparedCall<'_> {
-        let took = |at_us: i64| at_us.saturating_sub(self.at_us).max(0).unsigned_abs();
-        let recorded_us = self.recorded.as_ref().map(|(_, at_us)| took(*at_us));
+        let recorded_us = self.recorded.as_ref().map(|(_, at_us)| at_us.saturating_sub(self.at_us));
+        let recorded_us = recorded_us.map(|took_us| took_us.max(0).unsigned_abs());
         ComparedCall { recorded_us, ..self.call.compared(number, self.at_us, &self.client) }
     }
 }

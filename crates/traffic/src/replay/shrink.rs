@@ -203,14 +203,17 @@ fn writes_of_shown_rows(events: &[Event], failing: u64, answer: Option<Answer>) 
     let rows = TouchedKeys::of(&read.call, &prepared);
     let mut shown = HashSet::new();
     read.reply.iter().chain(&answer).for_each(|answer| add_values(answer, &mut shown));
-    let before = calls.iter().filter(|call| call.number < failing && call.call.is_write());
-    let is_kept = |call: &&RecordedCall| {
+    let mut kept = HashSet::new();
+    for call in calls.iter().filter(|call| call.number < failing && call.call.is_write()) {
         let written = TouchedKeys::of(&call.call, &prepared);
-        call.call.family.is_some()
+        if call.call.family.is_some()
             && written.meets(&rows)
             && (rows.have_keys() || written.may_have_key(|key| shown.contains(key)))
-    };
-    before.filter(is_kept).map(|call| call.number).collect()
+        {
+            kept.insert(call.number);
+        }
+    }
+    kept
 }
 
 /// Adds the values in an answer.
@@ -275,10 +278,10 @@ pub fn selected<'e>(events: &'e [Event], wanted: &BTreeSet<u64>) -> Vec<&'e Even
         _ => false,
     });
     let connections: BTreeSet<u64> = of_calls.map(|event| event.connection).collect();
-    let is_selected = |event: &&Event| match &event.kind {
+    let selected = events.iter().filter(|event| match &event.kind {
         EventKind::Request { call, .. } | EventKind::Reply { call, .. } => wanted.contains(call),
         EventKind::Opened { .. } | EventKind::Closed { .. } => connections.contains(&event.connection),
         EventKind::Pushed { .. } | EventKind::Lost(_) => false,
-    };
-    events.iter().filter(is_selected).collect()
+    });
+    selected.collect()
 }

@@ -25,10 +25,6 @@ impl TouchedKeys {
     pub(super) fn of(call: &Call, prepared: &PreparedTexts) -> TouchedKeys {
         let keyspace = || call.keyspace.clone().unwrap_or_default();
         let whole = || call.family.clone().map(|family| (keyspace(), family));
-        let of_key = |(family, key): (Bytes, Bytes)| TableKeys {
-            table: Some((keyspace(), String::from_utf8_lossy(&family).into_owned())),
-            columns: ColumnValues::from([(String::new(), vec![KeyValue::Bytes(key)])]),
-        };
         let of_all = |columns| TableKeys { table: whole(), columns };
         match &call.request {
             // CQL 2 names and restricts columns as CQL 3 does.
@@ -41,10 +37,13 @@ impl TouchedKeys {
             Request::Thrift { .. } => {
                 let rows = rows_of(call);
                 if rows.is_empty() && (call.is_write() || call.family.is_some()) {
-                    TouchedKeys(vec![of_all(ColumnValues::new())])
-                } else {
-                    TouchedKeys(rows.into_iter().map(of_key).collect())
+                    return TouchedKeys(vec![of_all(ColumnValues::new())]);
                 }
+                let rows = rows.into_iter().map(|(family, key)| TableKeys {
+                    table: Some((keyspace(), String::from_utf8_lossy(&family).into_owned())),
+                    columns: ColumnValues::from([(String::new(), vec![KeyValue::Bytes(key)])]),
+                });
+                TouchedKeys(rows.collect())
             }
             Request::Native(request) => {
                 let rows = request.statements.iter().filter(|_| call.is_write() || call.family.is_some());
@@ -69,12 +68,12 @@ impl TouchedKeys {
 
     /// Returns whether a row has one of these values as its key, as far as the request shows keys.
     pub(super) fn may_have_key(&self, is_shown: impl Fn(&Bytes) -> bool) -> bool {
-        let is_any = |value: &KeyValue| match value {
-            KeyValue::Bytes(bytes) => is_shown(bytes),
-            KeyValue::Text(_) | KeyValue::Unknown => true,
-        };
-        let mut rows = self.0.iter();
-        rows.any(|rows| rows.columns.is_empty() || rows.columns.values().flatten().any(is_any))
+        let mut values = self.0.iter().flat_map(|rows| rows.columns.values().flatten());
+        self.0.iter().any(|rows| rows.columns.is_empty())
+            || values.any(|value| match value {
+                KeyValue::Bytes(bytes) => is_shown(bytes),
+                KeyValue::Text(_) | KeyValue::Unknown => true,
+            })
     }
 
     /// Returns whether the request names rows by their keys, and not a range or a whole table.
@@ -85,8 +84,7 @@ impl TouchedKeys {
 
 impl TableKeys {
     fn meets(&self, other: &TableKeys) -> bool {
-        let is_same = |(one, other)| one == other;
-        if !self.table.as_ref().zip(other.table.as_ref()).is_none_or(is_same) {
+        if self.table.as_ref().zip(other.table.as_ref()).is_some_and(|(one, other)| one != other) {
             return false;
         }
         // Rows are different if a column that both restrict has different values.

@@ -149,8 +149,9 @@ impl FamilyCopy<'_> {
         differences: &mut Differences,
         title: String,
     ) -> Result<Tally, TransferError> {
-        let no_order = || TransferError::of(&self.from, "the order of its rows is not known");
-        let partitioner = self.from.partitioner.clone().ok_or_else(no_order)?;
+        let Some(partitioner) = self.from.partitioner.clone() else {
+            return Err(TransferError::of(&self.from, "the order of its rows is not known"));
+        };
         let from = self.walk(&self.from, &pair.from, None);
         let mut from = DumpReader::new(from, pair.from.clone(), partitioner.clone());
         let to = self.walk(&self.to, &pair.to, None);

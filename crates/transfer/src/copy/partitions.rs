@@ -167,8 +167,8 @@ impl Partitioned {
 }
 
 fn newest(one: DeletionTime, other: DeletionTime) -> DeletionTime {
-    let rank = |deletion: DeletionTime| (deletion.marked_for_delete_at, deletion.local_deletion_time);
-    if rank(one) >= rank(other) { one } else { other }
+    let times = [one, other].map(|deletion| (deletion.marked_for_delete_at, deletion.local_deletion_time));
+    if times[0] >= times[1] { one } else { other }
 }
 
 fn bounds_of(range: RangeTombstone) -> (Point, Point, DeletionTime) {

@@ -1,7 +1,6 @@
 //! Records the progress of a copy in a file, so that another run continues there.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -117,8 +116,7 @@ impl ProgressFile {
     pub(super) fn write(&mut self) -> Result<(), TransferError> {
         self.written = Instant::now();
         let path = self.file.path.as_deref().unwrap_or(Path::new(""));
-        let error = |why: io::Error| failed(path, format_args!("cannot be written: {why}"));
-        self.file.write().map_err(error)
+        self.file.write().map_err(|why| failed(path, format_args!("cannot be written: {why}")))
     }
 }
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::TransferError;
 use crate::endpoint::Endpoint;
-use base::schema::{CfDef, ColumnDef, FamilyName, KeyspaceDef};
+use base::schema::{CfDef, FamilyName, KeyspaceDef};
 use base::util::output::report_line;
 use config::suggestion;
 
@@ -65,9 +65,8 @@ pub(crate) fn selected_families(
 ) -> Result<Vec<SelectedFamilies>, TransferError> {
     let mut all = Vec::new();
     for keyspace in from.keyspaces() {
-        let is_selected = |cf: &&Arc<CfDef>| selection.has(&FamilyName::of(cf));
-        let families: Vec<Arc<CfDef>> =
-            keyspace.column_families.values().filter(is_selected).cloned().collect();
+        let mut families: Vec<Arc<CfDef>> = keyspace.column_families.values().cloned().collect();
+        families.retain(|cf| selection.has(&FamilyName::of(cf)));
         if !families.is_empty() {
             all.push(SelectedFamilies { keyspace, families });
         }
@@ -228,16 +227,17 @@ fn skip_tables(
     selection: &Selection,
 ) -> Result<(), TransferError> {
     // Both Thrift servers have the cells under the same names.
-    let is_copied = |cf: &CfDef| {
-        to.thrift.is_some() && from.thrift.as_ref().is_some_and(|of| of.statements_of(cf).is_some())
-    };
-    let is_table = |cf: &&Arc<CfDef>| cf.table.is_some() && !is_copied(cf);
-    let tables: Vec<String> = selected
-        .iter()
-        .flat_map(|selected| &selected.families)
-        .filter(is_table)
-        .map(|cf| name_of(cf))
-        .collect();
+    let copied_by = from.thrift.as_ref().filter(|_| to.thrift.is_some());
+    let mut tables = Vec::new();
+    for keyspace in selected {
+        keyspace.families.retain(|cf| {
+            let is_copied = cf.table.is_none() || copied_by.is_some_and(|of| of.statements_of(cf).is_some());
+            if !is_copied {
+                tables.push(name_of(cf));
+            }
+            is_copied
+        });
+    }
     if tables.is_empty() {
         return Ok(());
     }
@@ -250,9 +250,6 @@ fn skip_tables(
         )));
     }
     report_line!("skipped, because CQL has created them: {}", tables.join(", "));
-    for keyspace in selected {
-        keyspace.families.retain(|cf| !is_table(&cf));
-    }
     Ok(())
 }
 
@@ -266,12 +263,10 @@ fn check_fits(to: &Endpoint, from: &CfDef, there: &CfDef) -> Result<(), Transfer
         [simple(key), simple(cf.default_validator.class_name())].map(str::to_owned)
     };
     let columns = |cf: &CfDef| {
-        let of_column =
-            |column: &ColumnDef| (column.validator.class_name().to_owned(), column.index.is_some());
-        cf.column_metadata
-            .iter()
-            .map(|(name, column)| (name.clone(), of_column(column)))
-            .collect::<BTreeMap<_, _>>()
+        let columns = cf.column_metadata.iter().map(|(name, column)| {
+            (name.clone(), column.validator.class_name().to_owned(), column.index.is_some())
+        });
+        columns.collect::<Vec<_>>()
     };
     // Servers of 0.6 have no validators.
     let differs = if server.pages.address.is_keyed {

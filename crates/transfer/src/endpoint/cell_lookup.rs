@@ -113,19 +113,20 @@ impl CellLookup {
             self.look_up(key, super_column, Predicate::Names(left), &mut there).await?;
         }
         let now_s = self.clock.now_s();
-        let kind_of = |cell: &Cell| match there.get(&cell.name) {
-            // The cell may have expired between the two reads.
-            None if expires_at(cell).is_some_and(|at| at <= now_s.saturating_add(SLACK_S)) => None,
-            None => Some(self.missing),
-            Some(_) if self.only_missing => None,
-            Some(other) => difference_of(cell, other, self.compares_expiry),
-        };
-        let difference = |cell: &Cell| {
-            let kind = kind_of(cell)?;
-            let (key, super_column) = (key.clone(), super_column.cloned());
-            Some(Difference { key, super_column, column: Some(cell.name.clone()), kind })
-        };
-        Ok(cells.iter().filter_map(difference).collect())
+        let mut differences = Vec::new();
+        for cell in cells {
+            let kind = match there.get(&cell.name) {
+                // The cell may have expired between the two reads.
+                None if expires_at(cell).is_some_and(|at| at <= now_s.saturating_add(SLACK_S)) => None,
+                None => Some(self.missing),
+                Some(_) if self.only_missing => None,
+                Some(other) => difference_of(cell, other, self.compares_expiry),
+            };
+            let Some(kind) = kind else { continue };
+            let (key, super_column, column) = (key.clone(), super_column.cloned(), Some(cell.name.clone()));
+            differences.push(Difference { key, super_column, column, kind });
+        }
+        Ok(differences)
     }
 
     async fn look_up(

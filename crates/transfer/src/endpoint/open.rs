@@ -112,8 +112,9 @@ async fn open_cluster(options: &OpenOptions<'_>) -> Result<Endpoint, TransferErr
                    names; copy to thrift:HOST:PORT, which creates column families";
         return Err(TransferError::Schema(format!("{name}: {why}")));
     }
-    let unknown = || failed(StoreError::Mismatch(format!("its partitioner {class} is not supported")));
-    let partitioner = partitioner::resolve(&class).ok_or_else(unknown)?;
+    let Some(partitioner) = partitioner::resolve(&class) else {
+        return Err(failed(StoreError::Mismatch(format!("its partitioner {class} is not supported"))));
+    };
     let store = link.into_store(cluster, partitioner.clone(), options.clock.clone()).await;
     over(name.clone(), store.map_err(failed)?, partitioner, options).await
 }

@@ -67,8 +67,10 @@ impl StoreWalk {
 
     /// Returns the next page of live cells.
     async fn page(&mut self) -> Result<(Vec<RowPiece>, Option<Bytes>), TransferError> {
-        let place = self.after.as_ref().map(PagePlace::read).transpose();
-        let place = place.map_err(|why| TransferError::of(&self.endpoint, why))?;
+        let place = self.after.as_ref().and_then(PagePlace::read);
+        if self.after.is_some() && place.is_none() {
+            return Err(TransferError::of(&self.endpoint, "the place in the progress file is invalid"));
+        }
         let paged = match place {
             Some(PagePlace { key, column: Some(column) }) => self.rest_of_row(key, column).await,
             Some(PagePlace { key, column: None }) => self.rows_after(key).await,
@@ -171,13 +173,13 @@ fn changes_of(columns: RowColumns) -> Vec<Change> {
             cells.into_iter().map(|cell| Change::Cell { super_column: None, cell }).collect()
         }
         RowColumns::Supers(supers) => {
-            let of_super = |held: base::model::SuperColumn| {
-                let name = held.name;
-                held.cells
-                    .into_iter()
-                    .map(move |cell| Change::Cell { super_column: Some(name.clone()), cell })
-            };
-            supers.into_iter().flat_map(of_super).collect()
+            let mut changes = Vec::new();
+            for held in supers {
+                for cell in held.cells {
+                    changes.push(Change::Cell { super_column: Some(held.name.clone()), cell });
+                }
+            }
+            changes
         }
     }
 }
@@ -200,18 +202,15 @@ impl PagePlace {
         place.into()
     }
 
-    fn read(place: &Bytes) -> Result<PagePlace, String> {
-        let read = || {
-            let (length, rest) = place.split_first_chunk::<4>()?;
-            let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
-            let (key, rest) = rest.split_at_checked(length)?;
-            let column = match rest.split_first() {
-                None => None,
-                Some((1, column)) => Some(Bytes::copy_from_slice(column)),
-                Some(_) => return None,
-            };
-            Some(PagePlace { key: Bytes::copy_from_slice(key), column })
+    fn read(place: &Bytes) -> Option<PagePlace> {
+        let (length, rest) = place.split_first_chunk::<4>()?;
+        let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
+        let (key, rest) = rest.split_at_checked(length)?;
+        let column = match rest.split_first() {
+            None => None,
+            Some((1, column)) => Some(Bytes::copy_from_slice(column)),
+            Some(_) => return None,
         };
-        read().ok_or_else(|| "the place in the progress file is invalid".to_owned())
+        Some(PagePlace { key: Bytes::copy_from_slice(key), column })
     }
 }

@@ -144,17 +144,15 @@ impl RecordWriter for ParquetWriter {
         self.out.finish().map_err(failed)?;
         self.out.inner().sync_all()?;
         let RowGroup { changed, changed_keys, .. } = self.group;
-        let note = |count, noun, instead| {
-            let note = || {
-                format!(
-                    "{}: {instead} instead of bytes that are not of the column's type",
-                    counted(count, noun)
-                )
-            };
-            (count > 0).then(note)
-        };
-        let of_keys = note(changed_keys, "map entry", "zero or nothing as the key");
-        Ok(note(changed, "value", "NULL").into_iter().chain(of_keys).collect())
+        let of_keys = (changed_keys, "map entry", "zero or nothing as the key");
+        let mut notes = Vec::new();
+        for (count, noun, instead) in [(changed, "value", "NULL"), of_keys] {
+            if count > 0 {
+                let count = counted(count, noun);
+                notes.push(format!("{count}: {instead} instead of bytes that are not of the column's type"));
+            }
+        }
+        Ok(notes)
     }
 }
 

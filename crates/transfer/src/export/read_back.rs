@@ -153,10 +153,10 @@ fn definitions(
     clock: &Arc<Clock>,
 ) -> Result<Endpoint, TransferError> {
     let name = format!("json:{}", directory.display());
-    let failed = |why: &dyn std::fmt::Display| TransferError::named(&name, why);
     let mut catalog = Catalog::default();
     for definition in &manifest.definitions {
-        let keyspace = keyspace_from_json(definition.get().as_bytes(), types).map_err(|why| failed(&why))?;
+        let keyspace = keyspace_from_json(definition.get().as_bytes(), types)
+            .map_err(|why| TransferError::named(&name, why))?;
         catalog.keyspaces.insert(keyspace.name.clone(), keyspace);
     }
     Endpoint::in_memory(&name, catalog, types, partitioner, clock)

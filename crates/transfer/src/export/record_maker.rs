@@ -90,11 +90,10 @@ impl RecordMaker {
         match self.shape.line {
             LineOf::Piece => out.push(Record { key, fields: Vec::new(), changes }),
             LineOf::Cell | LineOf::Entry => {
-                let record = |change: Change| {
+                for change in changes {
                     let fields = self.fields_of(&key, &change);
-                    Record { key: key.clone(), fields, changes: Vec::new() }
-                };
-                out.extend(changes.into_iter().map(record));
+                    out.push(Record { key: key.clone(), fields, changes: Vec::new() });
+                }
             }
             LineOf::Row => changes.into_iter().for_each(|change| self.take_cell(&key, change, out)),
             LineOf::Key => changes.into_iter().for_each(|change| self.take_defined(&key, change, out)),
@@ -326,12 +325,10 @@ impl ChangeParts<'_> {
 fn is_selected(shape: &TableShape, names: &BTreeSet<String>, change: &Change) -> bool {
     let Change::Cell { cell, .. } = change else { return true };
     if shape.def.layout == Layout::Sparse {
-        let column = shape.def.place_of(&cell.name).and_then(|place| place.column);
-        let is_of = |name: &[u8]| {
-            let mut columns = shape.def.others.values();
-            columns.any(|column| column.cell_name == name && names.contains(&column.name))
-        };
-        return column.is_none_or(|name| name.is_empty() || is_of(&name));
+        let Some(name) = shape.def.place_of(&cell.name).and_then(|place| place.column) else { return true };
+        let mut columns = shape.def.others.values();
+        return name.is_empty()
+            || columns.any(|column| column.cell_name == name && names.contains(&column.name));
     }
     if shape.line == LineOf::Row {
         return true;

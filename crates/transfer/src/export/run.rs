@@ -76,13 +76,15 @@ pub async fn export(
 
 /// Returns the definitions of the selected tables, by keyspace.
 fn definitions(selected: &[SelectedFamilies]) -> Result<Vec<Box<RawValue>>, TransferError> {
-    let of_keyspace = |SelectedFamilies { keyspace, families }: &SelectedFamilies| {
+    let mut all = Vec::new();
+    for SelectedFamilies { keyspace, families } in selected {
         let column_families = families.iter().map(|cf| (cf.name.clone(), cf.clone())).collect();
         let keyspace = KeyspaceDef { column_families, ..keyspace.clone() };
-        RawValue::from_string(keyspace_to_json(&keyspace))
-            .map_err(|error| TransferError::Schema(format!("the definition of {}: {error}", keyspace.name)))
-    };
-    selected.iter().map(of_keyspace).collect()
+        all.push(RawValue::from_string(keyspace_to_json(&keyspace)).map_err(|error| {
+            TransferError::Schema(format!("the definition of {}: {error}", keyspace.name))
+        })?);
+    }
+    Ok(all)
 }
 
 /// A running export.

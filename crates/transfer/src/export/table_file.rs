@@ -93,8 +93,9 @@ impl TableFile {
 
     /// Writes the last record, and gives the file its name.
     pub(super) fn finish(self: Arc<TableFile>) -> Result<FinishedFile, TransferError> {
-        let broken = || TransferError::named("export", "a task of the export still writes");
-        let mut file = Arc::into_inner(self).ok_or_else(broken)?;
+        let Some(mut file) = Arc::into_inner(self) else {
+            return Err(TransferError::named("export", "a task of the export still writes"));
+        };
         let is_cut = file.is_full.load(Relaxed);
         let Writing { maker, records, .. } = file.state.get_mut();
         if !is_cut {
@@ -106,12 +107,10 @@ impl TableFile {
         let is_cut = file.is_full.load(Relaxed);
         let TableFile { shown, path, part, state, .. } = file;
         let Writing { writer, lines, .. } = state.into_inner();
-        let finished = || {
-            let notes = writer.finish()?;
-            fs::rename(&part, &path)?;
-            Ok((notes, fs::metadata(&path)?.len()))
-        };
-        let (notes, bytes) = finished().map_err(|error: io::Error| TransferError::named(&shown, error))?;
+        let failed = |error: io::Error| TransferError::named(&shown, error);
+        let notes = writer.finish().map_err(failed)?;
+        fs::rename(&part, &path).map_err(failed)?;
+        let bytes = fs::metadata(&path).map_err(failed)?.len();
         Ok(FinishedFile { lines, bytes, notes, is_cut })
     }
 }

@@ -71,11 +71,10 @@ impl TableShape {
         let keys = def.partition_key.len() + if line == LineOf::Row { def.clustering.len() } else { 0 };
         let selected: Option<BTreeSet<String>> =
             options.columns.as_ref().map(|names| names.iter().cloned().collect());
-        let is_written = |(at, column): &(usize, &ExportColumn)| match (&selected, line) {
-            (Some(names), LineOf::Row | LineOf::Key) => *at < keys || names.contains(&column.name),
-            _ => true,
-        };
-        let written = all.iter().enumerate().filter(is_written).map(|(at, _)| at).collect();
+        let mut written: Vec<usize> = (0..all.len()).collect();
+        if let (Some(names), LineOf::Row | LineOf::Key) = (&selected, line) {
+            written.retain(|at| *at < keys || names.contains(&all[*at].name));
+        }
         TableShape { cf: cf.clone(), def, line, all, written, selected }
     }
 
@@ -87,9 +86,9 @@ impl TableShape {
     /// Returns whether the table has none of the selected columns. That is not known of column families whose columns are
     /// not defined.
     pub(super) fn lacks_selected(&self) -> bool {
-        let is_there = |name: &String| self.all.iter().any(|column| column.name == *name);
         let is_known = matches!(self.line, LineOf::Row | LineOf::Key);
-        is_known && self.selected.as_ref().is_some_and(|names| !names.iter().any(is_there))
+        let Some(names) = self.selected.as_ref().filter(|_| is_known) else { return false };
+        !self.all.iter().any(|column| names.contains(&column.name))
     }
 }
 
@@ -105,9 +104,9 @@ fn line_of(def: &TableDef, all_cells: bool) -> LineOf {
 
 /// Returns whether CREATE TABLE has named the columns. The others have the names that servers give them.
 fn has_own_names(def: &TableDef) -> bool {
-    let is_own = |(at, name): (usize, &str)| name != format!("column{}", at + 1);
-    let mut clustering = def.clustering.iter().map(|column| column.name.as_str()).enumerate();
-    clustering.any(is_own) || def.compact_value().is_none_or(|value| value.name != "value")
+    let mut clustering = def.clustering.iter().enumerate();
+    clustering.any(|(at, column)| column.name != format!("column{}", at + 1))
+        || def.compact_value().is_none_or(|value| value.name != "value")
 }
 
 /// Returns the columns of a record. The names of the key's columns come first; no name is there twice.

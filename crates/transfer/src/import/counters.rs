@@ -67,9 +67,9 @@ impl CounterMerge {
             merge.check_order(&log.partitioner())?;
         }
         let next = merge.next_row()?;
-        let is_final = |table: &SstableFile| table.descriptor.format.counter_deletions_are_final();
-        let (deletions_are_final, is_modern) = (tables.iter().any(is_final), read.is_modern);
-        Ok(CounterMerge { merge, next, deletions_are_final, log, is_modern, cf })
+        let deletions_are_final =
+            tables.iter().any(|table| table.descriptor.format.counter_deletions_are_final());
+        Ok(CounterMerge { merge, next, deletions_are_final, log, is_modern: read.is_modern, cf })
     }
 
     /// Returns the next row, with the totals of its counters and all else that it has. `None` at the end.
@@ -143,14 +143,13 @@ fn add(states: &mut States, name: CounterName, state: CounterState, node: usize,
 
 /// Returns the totals of the counters that are not deleted.
 fn totals(states: States, deletions_are_final: bool) -> Vec<Counter> {
-    let settled = |state: CounterState| match state {
-        CounterState::Live(counter) => CounterState::Live(counter.settled()),
-        deleted @ CounterState::Deleted { .. } => deleted,
-    };
     let mut counters = Vec::new();
     for ((super_column, _), of_nodes) in states {
-        let merged =
-            of_nodes.into_values().map(settled).reduce(|one, other| one.merged(other, deletions_are_final));
+        let settled = of_nodes.into_values().map(|state| match state {
+            CounterState::Live(counter) => CounterState::Live(counter.settled()),
+            deleted @ CounterState::Deleted { .. } => deleted,
+        });
+        let merged = settled.reduce(|one, other| one.merged(other, deletions_are_final));
         if let Some(CounterState::Live(counter)) = merged {
             counters.push((super_column, counter.to_cell()));
         }

@@ -1,6 +1,6 @@
 //! The rows of old files, each once, without a target: for comparisons and exports.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::as_of::ClockShift;
@@ -116,15 +116,14 @@ impl<'a> FileRows<'a> {
 
     /// Returns the column families that the files may have, in the order of their names, in which they must be read.
     pub(super) fn families(&self) -> Vec<(FamilyName, Arc<CfDef>)> {
-        let keyspaces = self.definitions.keyspaces();
-        let defined = keyspaces.iter().flat_map(|keyspace| keyspace.column_families.values());
-        let names: BTreeSet<FamilyName> =
-            defined.map(|cf| FamilyName::of(cf)).filter(|name| self.has(name)).collect();
-        let of = |name: FamilyName| {
-            let cf = self.definitions.column_family(&name.keyspace, &name.name)?;
-            Some((name, cf))
-        };
-        names.into_iter().filter_map(of).collect()
+        let mut families = BTreeMap::new();
+        for keyspace in self.definitions.keyspaces() {
+            for cf in keyspace.column_families.values() {
+                families.insert(FamilyName::of(cf), cf.clone());
+            }
+        }
+        families.retain(|name, _| self.has(name));
+        families.into_iter().collect()
     }
 
     /// Starts to read a column family.

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::read_thread::read_on_thread;
-use super::{FamilyName, ImportError, Inventory, LeftOut, SstableFile};
+use super::{ImportError, Inventory, LeftOut, SstableFile};
 use crate::endpoint::Endpoint;
 use base::compat::features::releases::NEWEST;
 use base::marshal;
@@ -41,29 +41,28 @@ pub async fn misfits(
     to: &Endpoint,
     types: &Types,
 ) -> Result<Vec<LeftOut>, ImportError> {
-    let defined = |name: &FamilyName| to.column_family(&name.keyspace, &name.name);
-    let families: Vec<(FamilyName, Arc<CfDef>, Vec<SstableFile>)> = inventory
-        .families
-        .iter()
-        .filter_map(|(name, tables)| Some((name.clone(), defined(name)?, tables.clone())))
-        .collect();
+    let mut families = Vec::new();
+    for (name, tables) in &inventory.families {
+        let defined = to.column_family(&name.keyspace, &name.name);
+        families.extend(defined.map(|cf| (name.clone(), cf, tables.clone())));
+    }
     let types = types.clone();
-    let check = move || {
-        let of_family = |(name, cf, tables): (FamilyName, Arc<CfDef>, Vec<SstableFile>)| {
+    read_on_thread(move || {
+        let mut misfits = Vec::new();
+        for (name, cf, tables) in families {
             let definition = CheckedFamily { table: TableDef::of(&cf, NEWEST), cf, types: &types };
-            let misfit = |(at, table): (usize, SstableFile)| {
-                let why = definition.misfit(&table, at < TABLES_READ)?;
+            for (at, table) in tables.into_iter().enumerate() {
+                let Some(why) = definition.misfit(&table, at < TABLES_READ) else { continue };
                 let why = format!(
                     "{}: {why}; with a wrong definition of {name}, its rows cannot be read",
                     table.path.display()
                 );
-                Some(LeftOut { path: table.path, why, family: name.clone() })
-            };
-            tables.into_iter().enumerate().filter_map(misfit).collect::<Vec<_>>()
-        };
-        families.into_iter().flat_map(of_family).collect()
-    };
-    read_on_thread(check).await
+                misfits.push(LeftOut { path: table.path, why, family: name.clone() });
+            }
+        }
+        misfits
+    })
+    .await
 }
 
 /// The definition of a column family.
@@ -111,8 +110,9 @@ impl CheckedFamily<'_> {
 
     fn key_misfit(&self, own: &TableDef) -> Option<String> {
         let (new, old) = (&self.table.partition_key, &own.partition_key);
-        let fits = |(new, old): (&TableColumn, &TableColumn)| accepts_values(&new.cql_type, &old.cql_type);
-        let is_fit = new.len() == old.len() && new.iter().zip(old).all(fits);
+        let mut pairs = new.iter().zip(old);
+        let is_fit =
+            new.len() == old.len() && pairs.all(|(new, old)| accepts_values(&new.cql_type, &old.cql_type));
         (!is_fit).then(|| {
             format!("its row keys are {}, and those of the definition {}", types_of(old), types_of(new))
         })
@@ -124,10 +124,10 @@ impl CheckedFamily<'_> {
             some => format!("the clustering columns {}", types_of(some)),
         };
         let (new, old) = (&self.table.clustering, &own.clustering);
-        let fits = |(new, old): (&TableColumn, &TableColumn)| {
+        let fit = new.iter().zip(old).all(|(new, old)| {
             new.is_reversed == old.is_reversed && keeps_order(&new.cql_type, &old.cql_type)
-        };
-        if new.len() != old.len() || !new.iter().zip(old).all(fits) {
+        });
+        if new.len() != old.len() || !fit {
             return Some(format!("it has {}, and the definition has {}", shown(old), shown(new)));
         }
         own.others.iter().find_map(|(name, old)| {

@@ -95,9 +95,8 @@ fn table_of(cf: &CfDef, vectors: &VectorClasses) -> LogTable {
         vector.cloned().unwrap_or_else(|| column.cql_type.class_name())
     };
     let table = TableDef::of(cf, NEWEST);
-    let comparator = || vec![cf.comparator.class_name().to_owned()];
     let clustering = match table.layout {
-        Layout::Super | Layout::StaticCompact => comparator(),
+        Layout::Super | Layout::StaticCompact => vec![cf.comparator.class_name().to_owned()],
         _ => table.clustering.iter().map(class_of).collect(),
     };
     let value = cf.default_validator.class_name();

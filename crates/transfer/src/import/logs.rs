@@ -97,10 +97,9 @@ impl Logs {
                 return report;
             }
         };
-        let tables = |family: &LogFamily| Some(self.families.find(family)?.table.clone());
         let deletions_are_final = reader.counter_deletions_are_final();
         loop {
-            let write = match reader.next_write(tables) {
+            let write = match reader.next_write(|of| Some(self.families.find(of)?.table.clone())) {
                 Ok(None) => break,
                 Ok(Some(write)) => write,
                 Err(error @ SstableError::Damaged(_)) => {
@@ -171,18 +170,19 @@ impl Logs {
             let thread = ReadThread::start(move |sender| {
                 let mut families = BTreeMap::new();
                 let mut report = logs.read(&log, |cf, row, _| {
-                    let own = || LoggedFamily::new(cf.clone(), sender.clone());
-                    cf.is_counter() || families.entry(FamilyName::of(cf)).or_insert_with(own).add(&logs, row)
+                    if cf.is_counter() {
+                        return true;
+                    }
+                    let family = families.entry(FamilyName::of(cf));
+                    family.or_insert_with(|| LoggedFamily::new(cf.clone(), sender.clone())).add(&logs, row)
                 });
                 let mut counters = 0;
-                let counts: Vec<(FamilyName, FamilySummary)> = families
-                    .into_iter()
-                    .map(|(name, mut family)| {
-                        family.batcher.send(None);
-                        counters += family.counters;
-                        (name, family.counts)
-                    })
-                    .collect();
+                let mut counts = Vec::new();
+                for (name, mut family) in families {
+                    family.batcher.send(None);
+                    counters += family.counters;
+                    counts.push((name, family.counts));
+                }
                 if counters > 0 {
                     let path = log.path.display();
                     let what =

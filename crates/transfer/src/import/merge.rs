@@ -326,8 +326,8 @@ impl FamilyMerge {
         if let Some(after) = &self.after {
             reader.skip_rows(found, &self.options, |key| self.place_of(key.clone()) <= *after)?;
         }
-        let is_known = |own: &PartitionerRef| own.class_name() == self.partitioner.class_name();
-        if self.has_counters && !reader.partitioner().is_none_or(is_known) {
+        let class = self.partitioner.class_name();
+        if self.has_counters && reader.partitioner().is_some_and(|own| own.class_name() != class) {
             return Err(self.out_of_order(&self.tables[at]));
         }
         self.open += 1;

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use md5::{Digest, Md5};
 
 use super::inventory::Wanted;
-use super::schema::{SchemaRow, read_system_rows};
+use super::schema::read_system_rows;
 use super::unfound::Unfound;
 use super::{FamilyName, Inventory};
 use base::schema::is_system_keyspace;
@@ -168,8 +168,8 @@ fn ids_of(
 ) -> Option<Vec<(FamilyName, Option<Id>)>> {
     let tables = inventory.system.get(&family_name(keyspace, table)).map_or(&[][..], Vec::as_slice);
     let rows = read_system_rows(tables, 1, false).ok()?;
-    let name = |row: &SchemaRow| Some(family_name(&row.keyspace, row.clustering.first()?));
-    Some(rows.iter().filter_map(|row| Some((name(row)?, row.id(column)))).collect())
+    let named = rows.iter().filter_map(|row| Some((row, row.clustering.first()?)));
+    Some(named.map(|(row, name)| (family_name(&row.keyspace, name), row.id(column))).collect())
 }
 
 fn family_name(keyspace: &str, name: &str) -> FamilyName {

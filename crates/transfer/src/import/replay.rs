@@ -77,8 +77,8 @@ impl Replay {
                 // Up to 1.1.4 ids of segments came from a clock that restarts with the machine: an SSTable can have a
                 // position after all logs. 1.1.6 and later, from `hf` on, ignore such positions.
                 let may_be_wrong = !table.descriptor.format.has_lasting_log_positions();
-                let is_possible = |end: &LogPosition| !may_be_wrong || end.segment <= *last;
-                let intervals = flushed.intervals.into_iter().filter(|(_, end)| is_possible(end));
+                let mut intervals = flushed.intervals;
+                intervals.retain(|(_, end)| !may_be_wrong || end.segment <= *last);
                 replay.flushed.entry((table.node, name.clone())).or_default().extend(intervals);
             }
         }
@@ -110,8 +110,8 @@ fn local_rows(inventory: &Inventory) -> HashMap<usize, Result<SchemaRow, Sstable
         if let Entry::Vacant(place) = found.entry(node) {
             let own: Vec<_> = tables.iter().filter(|table| table.node == node).cloned().collect();
             let rows = read_system_rows(&own, 0, false);
-            let own = |rows: Vec<SchemaRow>| rows.into_iter().find(|row| row.keyspace == "local");
-            place.insert(rows.map(|rows| own(rows).unwrap_or_default()));
+            let row = rows.map(|rows| rows.into_iter().find(|row| row.keyspace == "local"));
+            place.insert(row.map(Option::unwrap_or_default));
         }
     }
     found
@@ -119,13 +119,13 @@ fn local_rows(inventory: &Inventory) -> HashMap<usize, Result<SchemaRow, Sstable
 
 /// Returns the position before which a column family was truncated, for each that was.
 fn truncations(row: &SchemaRow, families: &LogFamilies) -> Vec<(FamilyName, LogPosition)> {
-    let record = |(id, record): (&bytes::Bytes, &bytes::Bytes)| {
+    let records = row.entries("truncated_at").filter_map(|(id, record)| {
         let name = families.name_of(id.as_ref().try_into().ok()?)?;
         let (segment, rest) = record.get(..POSITION_BYTES)?.split_first_chunk::<8>()?;
         let position = u32::from_be_bytes(rest.try_into().ok()?);
         Some((name, LogPosition { segment: i64::from_be_bytes(*segment), position }))
-    };
-    row.entries("truncated_at").filter_map(record).collect()
+    });
+    records.collect()
 }
 
 /// Sorts intervals, and joins those that overlap.

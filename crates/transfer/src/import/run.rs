@@ -215,8 +215,8 @@ impl ImportRun<'_> {
         if !target.is_bulk() {
             return self.import_tables(name, tables, Some(cf)).await;
         }
-        let is_left = |table: &&SstableFile| !target.progress.is_done(&table.part());
-        let tables: Vec<SstableFile> = tables.iter().filter(is_left).cloned().collect();
+        let mut tables = tables.to_vec();
+        tables.retain(|table| !target.progress.is_done(&table.part()));
         let after = target.progress.reached(&name.to_string(), &tables);
         let order = ReadOrder::Merged { after, every: target.checkpoint_every() };
         let parts = tables.iter().map(SstableFile::part).collect();

@@ -173,13 +173,11 @@ impl<'i> Search<'i> {
     /// Whether a file is read: with a snapshot only its own files, and the system keyspaces.
     fn is_wanted(&self, path: &Path) -> bool {
         let Some(snapshot) = self.snapshot else { return true };
-        let is_in_snapshot =
-            path.parent().is_some_and(|parent| parent.ends_with(format!("{SNAPSHOTS}/{snapshot}")));
-        let is_system = || {
-            let of = Descriptor::of_data_file(path).ok().and_then(|descriptor| descriptor.keyspace);
-            of.is_some_and(|keyspace| is_schema(&keyspace))
-        };
-        is_in_snapshot || is_system()
+        if path.parent().is_some_and(|parent| parent.ends_with(format!("{SNAPSHOTS}/{snapshot}"))) {
+            return true;
+        }
+        let keyspace = Descriptor::of_data_file(path).ok().and_then(|descriptor| descriptor.keyspace);
+        keyspace.is_some_and(|keyspace| is_schema(&keyspace))
     }
 
     fn note_unsearched(&mut self, directory: &Path, why: &str) {
@@ -323,9 +321,11 @@ fn count_tables(directory: &Path, depth: u32) -> u64 {
 /// Returns whether a directory repeats tables: one of snapshots or backups, unless it belongs to a column family of
 /// this name, whose files begin with it (1.1 to 2.0).
 fn is_copy(directory: &Path, name: &str) -> bool {
-    let begins = |entry: fs::DirEntry| entry.file_name().to_string_lossy().contains(&format!("-{name}-"));
-    [SNAPSHOTS, BACKUPS].contains(&name)
-        && !fs::read_dir(directory).is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(begins)))
+    if ![SNAPSHOTS, BACKUPS].contains(&name) {
+        return false;
+    }
+    let mut files = fs::read_dir(directory).into_iter().flatten().flatten();
+    !files.any(|file| file.file_name().to_string_lossy().contains(&format!("-{name}-")))
 }
 
 /// Returns whether a file that was found before is worth a note. The directory of commit logs beside a data directory may

@@ -53,12 +53,12 @@ pub fn source_partitioner(
     usual: &PartitionerRef,
 ) -> Result<SourcePartitioner, ImportError> {
     let evidence = Evidence::of(inventory);
-    let beside = || inventory.directories.iter().find_map(|directory| configured_near(&directory.path));
     // Nothing has to be looked for if all SSTables name it, and another one that is named is then not used.
     if let (Some(of_files), true) = (&evidence.of_files, evidence.keys.is_empty()) {
         return Ok(known(of_files.clone(), "the SSTables name it"));
     }
-    let Some(named) = named.or_else(beside) else {
+    let mut directories = inventory.directories.iter();
+    let Some(named) = named.or_else(|| directories.find_map(|of| configured_near(&of.path))) else {
         let fitting = evidence.fitting.first().filter(|_| evidence.has_rows).and_then(|name| resolve(name));
         return Ok(match fitting {
             Some(partitioner) => known(partitioner, "the rows are in its order"),
@@ -166,8 +166,8 @@ pub fn storage_conf_near(inventory: &Inventory) -> Option<PathBuf> {
 
 /// Returns the partitioner that a configuration of either form names. Its other settings may be of any release.
 fn configured(text: &str) -> Option<PartitionerRef> {
-    let xml = || text.split_once("<Partitioner>").and_then(|(_, rest)| rest.split_once("</Partitioner>"));
-    let class = match xml() {
+    let xml = text.split_once("<Partitioner>").and_then(|(_, rest)| rest.split_once("</Partitioner>"));
+    let class = match xml {
         Some((class, _)) => class,
         None => text.lines().find_map(|line| line.strip_prefix("partitioner:"))?,
     };

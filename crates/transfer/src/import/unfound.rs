@@ -67,8 +67,7 @@ impl UnfoundWrites {
 
     /// Returns how many writes the user can have imported by another command: all but those of dropped column families.
     pub fn missing(&self) -> u64 {
-        let is_missing = |family: &&Unfound| !matches!(family, Unfound::Dropped(_));
-        let missing = self.counts.iter().filter(|(family, _)| is_missing(family));
+        let missing = self.counts.iter().filter(|(family, _)| !matches!(family, Unfound::Dropped(_)));
         missing.map(|(_, writes)| writes).sum::<u64>() + self.further
     }
 

@@ -219,8 +219,10 @@ impl NativeExchange {
     async fn exchange(&mut self, code: u8, body: &[u8]) -> Result<(u8, BodyReader), NativeFailure> {
         self.is_in_step = false;
         let exchanged = tokio::time::timeout(REQUEST_TIMEOUT, self.send_and_read(code, body)).await;
-        let no_answer = |_| NativeFailure::Lost(format!("no answer within {REQUEST_TIMEOUT:?}"));
-        let (code, mut body) = exchanged.map_err(no_answer)??;
+        let Ok(reply) = exchanged else {
+            return Err(NativeFailure::Lost(format!("no answer within {REQUEST_TIMEOUT:?}")));
+        };
+        let (code, mut body) = reply?;
         self.is_in_step = true;
         if code == reply::ERROR {
             let code = body.i32()?;
@@ -239,9 +241,9 @@ impl NativeExchange {
         request.put_slice(body);
         self.stream.write_all(&request).await?;
         // A server that does not have the version answers in its own one.
-        let version = ProtocolVersion::of_number(self.stream.read_u8().await? & 0x7f);
-        let foreign = || NativeFailure::Lost("it does not speak the native protocol".to_owned());
-        let version = version.ok_or_else(foreign)?;
+        let Some(version) = ProtocolVersion::of_number(self.stream.read_u8().await? & 0x7f) else {
+            return Err(NativeFailure::Lost("it does not speak the native protocol".to_owned()));
+        };
         let flags = self.stream.read_u8().await?;
         self.stream.read_exact(&mut [0; 2][..version.header_bytes() - 7]).await?;
         let code = self.stream.read_u8().await?;

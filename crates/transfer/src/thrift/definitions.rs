@@ -22,11 +22,8 @@ pub(super) fn calls(keyspace: &KeyspaceDef, families: &[Arc<CfDef>], is_new: boo
         let arguments = Fields(vec![(1, ks_def(keyspace, families))]);
         return vec![SchemaCall { method: "system_add_keyspace", arguments }];
     }
-    let call = |cf: &Arc<CfDef>| SchemaCall {
-        method: "system_add_column_family",
-        arguments: Fields(vec![(1, cf_def(cf))]),
-    };
-    families.iter().map(call).collect()
+    let method = "system_add_column_family";
+    families.iter().map(|cf| SchemaCall { method, arguments: Fields(vec![(1, cf_def(cf))]) }).collect()
 }
 
 /// Returns a KsDef. Field 4, the number of replicas, is required in 0.7 and optional later.

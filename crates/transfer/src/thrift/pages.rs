@@ -230,11 +230,12 @@ impl Pages for ThriftPages {
             let predicate = predicate_of(&first_columns(Bytes::new(), columns));
             let rows =
                 self.read(&cf, "get_range_slices", vec![parent_of(&cf, None), predicate, range]).await?;
-            let row = |mut row: Fields| {
+            let mut found = Vec::new();
+            for mut row in rows.into_structs()? {
                 let key = row.bytes(1).ok_or("the reply has a row without a key")?;
-                Ok(Row { key, columns: self.columns_of(&cf, cf.is_super(), row.structs(2)?)? })
-            };
-            rows.into_structs()?.into_iter().map(row).collect()
+                found.push(Row { key, columns: self.columns_of(&cf, cf.is_super(), row.structs(2)?)? });
+            }
+            Ok(found)
         })
     }
 

@@ -26,18 +26,21 @@ pub async fn keyspaces(
     types: &Types,
     keyspace: Option<&str>,
 ) -> Result<Vec<KeyspaceDef>, String> {
-    let requests = if pages.address.is_keyed {
+    let mut requests: Vec<KsRequest> = if pages.address.is_keyed {
         old_keyspaces(pages, keyspace.filter(|_| pages.address.login.is_some())).await?
     } else {
         let keyspaces = pages.call(None, "describe_keyspaces", Fields::default()).await?.into_structs()?;
         keyspaces.into_iter().map(keyspace_of).collect::<Result<_, _>>()?
     };
-    let own = |request: &KsRequest| !is_left_out(&request.name);
-    let described = |request: KsRequest| {
-        described_keyspace(&request, types)
-            .map_err(|error| format!("its keyspace {} is not supported: {error}", request.name))
-    };
-    requests.into_iter().filter(own).map(described).collect()
+    requests.retain(|request| !is_left_out(&request.name));
+    let mut described = Vec::new();
+    for request in requests {
+        described.push(
+            described_keyspace(&request, types)
+                .map_err(|error| format!("its keyspace {} is not supported: {error}", request.name))?,
+        );
+    }
+    Ok(described)
 }
 
 /// Returns the partitioner; `None` if it is unknown.
@@ -112,10 +115,10 @@ fn family_of(mut family: Fields) -> Result<CfRequest, String> {
         family.structs(13)?.into_iter().map(column_of).collect::<Result<Vec<ColumnRequest>, String>>()?;
     if columns.iter().any(|column| column.name.is_empty()) {
         // 3.x describes how it stores a super column family: a map without a name, and the value of its entries.
-        let is_value = |column: &ColumnRequest| {
-            column.name == "value" && Some(&column.validation_class) == default.as_ref()
-        };
-        columns.retain(|column| !column.name.is_empty() && !is_value(column));
+        columns.retain(|column| {
+            let is_value = column.name == "value" && Some(&column.validation_class) == default.as_ref();
+            !column.name.is_empty() && !is_value
+        });
     }
     Ok(CfRequest {
         keyspace: required(&mut family, 1, "a keyspace")?,

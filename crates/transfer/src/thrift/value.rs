@@ -107,14 +107,11 @@ impl<'i> ValueReader<'i> {
     }
 
     fn value(&mut self, of: TType) -> thrift::Result<ThriftValue> {
-        let left = self.values_left.checked_sub(1).filter(|_| self.depth < NESTING_MAX);
-        let too_many = || {
-            invalid(
-                ProtocolErrorKind::DepthLimit,
-                "the reply has more or deeper values than its bytes can hold",
-            )
-        };
-        self.values_left = left.ok_or_else(too_many)?;
+        if self.values_left == 0 || self.depth >= NESTING_MAX {
+            let why = "the reply has more or deeper values than its bytes can hold";
+            return Err(invalid(ProtocolErrorKind::DepthLimit, why));
+        }
+        self.values_left -= 1;
         self.depth += 1;
         let value = self.content(of)?;
         self.depth -= 1;

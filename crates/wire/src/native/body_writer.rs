@@ -41,6 +41,7 @@ impl<'a> BodyWriter<'a> {
 
     /// Writes a length as i32.
     pub fn length(&mut self, length: usize) {
+        debug_assert!(i32::try_from(length).is_ok(), "the server writes no value over 2 GiB");
         self.i32(i32::try_from(length).unwrap_or(i32::MAX));
     }
 

@@ -172,6 +172,7 @@ impl FrameCutter {
             buffer.advance(skipped);
             self.to_skip -= skipped;
         }
+        debug_assert!(self.to_skip == 0 || buffer.is_empty(), "a part of a skipped body would be a frame");
         let Some(first) = buffer.first().copied() else { return Ok(NextFrame::Incomplete) };
         if first & FROM_SERVER != 0 {
             return Err(NativeFrameError::FromServer);
@@ -213,6 +214,7 @@ pub fn write_frame(
     opcode: ResponseCode,
     body: &[u8],
 ) {
+    debug_assert!(u32::try_from(body.len()).is_ok(), "the next frame would begin within this one");
     out.reserve(version.header_bytes() + body.len());
     out.put_u8(version.number() | FROM_SERVER);
     out.put_u8(flags);

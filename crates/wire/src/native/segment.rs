@@ -84,6 +84,7 @@ impl SegmentCodec {
         let mut rest = frames;
         while !rest.is_empty() {
             let (group, others) = rest.split_at(group_bytes(rest));
+            debug_assert!(!group.is_empty(), "the segments of a reply would never end");
             let is_self_contained = group.len() <= PAYLOAD_BYTES_MAX;
             for payload in group.chunks(PAYLOAD_BYTES_MAX) {
                 self.put_one(payload, is_self_contained, out);
@@ -93,6 +94,7 @@ impl SegmentCodec {
     }
 
     fn put_one(self, payload: &[u8], is_self_contained: bool, out: &mut BytesMut) {
+        debug_assert!(payload.len() <= PAYLOAD_BYTES_MAX, "the length does not fit into 17 bits");
         let flag = u64::from(is_self_contained);
         let packed = self.is_compressed.then(|| lz4_flex::block::compress(payload));
         let packed = packed.filter(|packed| packed.len() < payload.len());

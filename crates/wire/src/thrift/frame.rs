@@ -214,7 +214,10 @@ impl MessageCutter {
             Transport::Framed => self.next_frame(buffer),
             Transport::Unframed => Ok(match self.scanner.scan(buffer)? {
                 Scan::Complete(length) => NextMessage::Message(buffer.split_to(length).freeze()),
-                Scan::Needed(count) => NextMessage::Needed(count),
+                Scan::Needed(count) => {
+                    debug_assert!(count > 0, "a complete message would wait for more bytes");
+                    NextMessage::Needed(count)
+                }
             }),
         }
     }
@@ -233,6 +236,7 @@ impl MessageCutter {
                 return Ok(NextMessage::Needed(self.to_skip));
             }
         }
+        debug_assert!(self.handed_out_max <= self.limit, "a message over the limit would be handed out");
         let Some((head, body)) = buffer.split_first_chunk::<4>() else {
             return Ok(NextMessage::Needed(4 - buffer.len()));
         };

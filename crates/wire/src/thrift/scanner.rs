@@ -92,7 +92,10 @@ impl MessageScanner {
             return Err(WireError::MessageTooLong { length: self.at, limit: self.limit });
         }
         match walked {
-            Ok(()) => Ok(Scan::Complete(std::mem::take(&mut self.at))),
+            Ok(()) => {
+                debug_assert!(self.open.is_empty() && self.at <= buffer.len(), "bytes would be missing");
+                Ok(Scan::Complete(std::mem::take(&mut self.at)))
+            }
             Err(Pause::Needed(count)) => Ok(Scan::Needed(count)),
             Err(Pause::Broken(error)) => Err(error),
         }

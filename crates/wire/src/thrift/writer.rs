@@ -64,6 +64,7 @@ impl<'a> Writer<'a> {
         if !mark.framed {
             return Ok(());
         }
+        debug_assert!(self.out.len() >= mark.start + FRAME_LENGTH_BYTES, "a frame was cut before its end");
         let length = self.out.len().saturating_sub(mark.start + FRAME_LENGTH_BYTES);
         let Ok(announced) = i32::try_from(length) else {
             self.out.truncate(mark.start);

@@ -83,16 +83,14 @@ impl ReportedVersion {
             )
         };
         let (number, suffix) = release_version.split_once('-').unwrap_or((release_version, "x"));
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+');
-        if suffix.is_empty() || !suffix.chars().all(is_plain) {
+        let is_other = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '-' | '_' | '+');
+        if suffix.is_empty() || suffix.contains(is_other) {
             return Err(mistake("a suffix consists of letters, digits and . - _ +"));
         }
-        let part = |text: &str| {
-            let is_number = (1..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-            text.parse().ok().filter(|_| is_number)
-        };
-        let parts: Option<Vec<u16>> = number.split('.').map(part).collect();
-        let Some([major, minor, _]) = parts.as_deref() else {
+        let are_numbers =
+            number.split('.').all(|part| part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit()));
+        let parts: Option<Vec<u16>> = number.split('.').map(|part| part.parse().ok()).collect();
+        let Some([major, minor, _]) = parts.as_deref().filter(|_| are_numbers) else {
             return Err(mistake("it is not of the form major.minor.patch"));
         };
         let line = Line(*major, *minor);

@@ -6,7 +6,6 @@ use bytes::Bytes;
 
 use super::form::{AskForm, query};
 use crate::pages::questions::Asker;
-use crate::seen_schema::SeenKeyspace;
 use crate::state::AdminState;
 use crate::visitor::Visitor;
 use base::compat::Behaviour;
@@ -31,8 +30,9 @@ pub(super) struct AskExample {
 
 /// Returns examples in the language of the form: of its column family, of those of its keyspace, or of all.
 pub(super) async fn examples(state: &AdminState, visitor: &Visitor, form: &AskForm) -> Vec<AskExample> {
-    let is_meant = |known: &&SeenKeyspace| form.keyspace.is_empty() || known.name == form.keyspace;
-    let families = visitor.schema.own().filter(is_meant).flat_map(|known| &known.families);
+    let keyspaces = visitor.schema.own();
+    let keyspaces = keyspaces.filter(|known| form.keyspace.is_empty() || known.name == form.keyspace);
+    let families = keyspaces.flat_map(|known| &known.families);
     let meant = families.filter(|cf| form.family.is_empty() || cf.name == form.family);
     let mut found = Vec::new();
     for cf in meant.take(FAMILIES_MAX) {

@@ -80,13 +80,15 @@ pub(super) fn shown_reply(database: &Database, call: &ThriftCall, reply: &Thrift
 fn cut(rows: &mut [ReplyRow]) -> usize {
     let (mut columns_left, mut bytes_left, mut left_out) = (ASK_COLUMNS_MAX, ASK_BYTES_MAX, 0);
     for row in rows {
-        let fits = |column: &&ReplyColumn| {
+        let mut count = 0;
+        for column in &row.columns {
             let bytes = column.name.len() + column.value.as_ref().map_or(0, Bytes::len);
-            let fits = columns_left > 0 && bytes_left >= bytes;
-            (columns_left, bytes_left) = if fits { (columns_left - 1, bytes_left - bytes) } else { (0, 0) };
-            fits
-        };
-        let count = row.columns.iter().take_while(fits).count();
+            if columns_left == 0 || bytes_left < bytes {
+                (columns_left, bytes_left) = (0, 0);
+                break;
+            }
+            (columns_left, bytes_left, count) = (columns_left - 1, bytes_left - bytes, count + 1);
+        }
         left_out += row.columns.len() - count;
         row.columns.truncate(count);
     }

@@ -80,8 +80,8 @@ impl ShownResult {
                     None => Field::Null,
                     Some(value) => Field::Bytes(ShownBytes::of_type(&column.cql_type, value)),
                 });
-                let value_text = || Some(read_as_type(&column.cql_type, value.as_ref()?).text);
-                texts.push(if csv.is_cut() { None } else { value_text() });
+                let written = value.as_ref().filter(|_| !csv.is_cut());
+                texts.push(written.map(|value| read_as_type(&column.cql_type, value).text));
                 let value = json::to_json(&column.cql_type, value.as_ref(), types);
                 entries.push(format!("{}: {value}", json::column_key(&column.name)));
             }

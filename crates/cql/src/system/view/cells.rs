@@ -60,8 +60,8 @@ fn column_cells(def: &TableDef, clustering: &[Bytes], column: &TableColumn, valu
         }
         CqlType::List { .. } => {
             let elements = list_from_bytes(&value, CollectionForm::Long).unwrap_or_default();
-            let place = |(at, element)| live(name(Some(&list_place(at))), element);
-            elements.into_iter().enumerate().map(place).collect()
+            let elements = elements.into_iter().enumerate();
+            elements.map(|(at, element)| live(name(Some(&list_place(at))), element)).collect()
         }
         _ => vec![live(name(None), value)],
     }

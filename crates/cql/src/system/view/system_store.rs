@@ -105,10 +105,11 @@ impl SystemStore {
             found.extend(in_range);
         }
         found.truncate(command.max_rows);
-        let row = |partition: SystemPartition| {
-            Ok(Row { key: partition.key, columns: columns(partition.cells, &command.read)? })
-        };
-        found.into_iter().map(row).collect()
+        let mut rows = Vec::with_capacity(found.len());
+        for SystemPartition { key, cells } in found {
+            rows.push(Row { key, columns: columns(cells, &command.read)? });
+        }
+        Ok(rows)
     }
 }
 

@@ -42,13 +42,10 @@ pub fn driver_snippets(keyspace: Option<&str>, statement: &str) -> Vec<Snippet> 
 
 /// Returns the name of a keyspace as CQL writes it: in quotes, unless it is in lower case.
 fn name(keyspace: &str) -> String {
-    let is_plain = |at: usize, letter: char| {
+    let is_plain = keyspace.char_indices().all(|(at, letter)| {
         letter.is_ascii_lowercase() || at > 0 && (letter == '_' || letter.is_ascii_digit())
-    };
-    if keyspace.char_indices().all(|(at, letter)| is_plain(at, letter)) {
-        return keyspace.to_owned();
-    }
-    quoted_name(keyspace)
+    });
+    if is_plain { keyspace.to_owned() } else { quoted_name(keyspace) }
 }
 
 fn cqlsh(keyspace: Option<&str>, text: &str) -> String {

@@ -78,10 +78,11 @@ fn message(call: &ReproducedCall) -> Option<(&ReproducedCall, ThriftMessage)> {
 
 /// Returns messages as lines of a recording, without replies.
 fn lines(messages: &[(&ReproducedCall, ThriftMessage)]) -> String {
-    let line = |(call, message): &(&ReproducedCall, ThriftMessage)| {
+    let mut lines = String::new();
+    for (call, message) in messages {
         let json =
             json!({ "m": message.method(), "a": fields_to_json(&message.fields), "c": call.connection });
-        visible_json(&json.to_string()) + "\n"
-    };
-    messages.iter().map(line).collect()
+        lines += &(visible_json(&json.to_string()) + "\n");
+    }
+    lines
 }

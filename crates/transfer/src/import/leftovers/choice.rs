@@ -24,17 +24,15 @@ pub(super) type Obsolete = BTreeMap<u64, Why>;
 /// the ancestors of a first one may have rows that no other has: 2.0 has another rule for this reason. As long as all
 /// ancestors are there, they have all of its rows, and the new SSTable is left out instead.
 pub(super) fn of_counters(sstables: &Generations) -> Obsolete {
-    let is_product = |ancestors: &BTreeSet<u64>| ancestors.iter().all(|of| sstables.contains_key(of));
-    without_products(sstables, is_product)
+    without_products(sstables, |ancestors| ancestors.iter().all(|of| sstables.contains_key(of)))
 }
 
 /// Returns the obsolete SSTables of 2.0 to 2.2, given the sources of all compactions that `system.compactions_in_progress`
 /// has of the column family (`ColumnFamilyStore.removeUnfinishedCompactionLeftovers`).
 pub(super) fn of_unfinished(sstables: &Generations, sources: &BTreeSet<u64>) -> Obsolete {
-    let is_product = |ancestors: &BTreeSet<u64>| {
+    without_products(sstables, |ancestors| {
         ancestors.iter().all(|of| sources.contains(of) && sstables.contains_key(of))
-    };
-    without_products(sstables, is_product)
+    })
 }
 
 /// Leaves out the products of compactions that were not finished, and the ancestors of all others.

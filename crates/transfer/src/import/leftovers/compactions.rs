@@ -239,11 +239,10 @@ fn doubt_without_record(
     sstables: &Generations,
     tables: &[SstableFile],
 ) -> Option<LeftOut> {
-    let has_ancestor = |table: &&SstableFile| {
-        let of_table = sstables.get(&table.descriptor.generation).into_iter().flatten();
-        of_table.into_iter().any(|ancestor| sstables.contains_key(ancestor))
-    };
-    let table = tables.iter().find(has_ancestor)?;
+    let table = tables.iter().find(|table| {
+        let ancestors = sstables.get(&table.descriptor.generation);
+        ancestors.into_iter().flatten().any(|ancestor| sstables.contains_key(ancestor))
+    })?;
     let why = format!(
         "{}: a compaction made it of SSTables that are there too. Whether it was finished is in the table {IN_PROGRESS} of the \
          keyspace system, which cannot be read: give the whole data directory. Otherwise both are read, counters up to 2.0 \

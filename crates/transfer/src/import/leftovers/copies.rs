@@ -46,7 +46,7 @@ type Numbered<'t> = BTreeMap<(Option<[u8; 16]>, u64), Vec<&'t SstableFile>>;
 pub(super) fn leave_out(inventory: &mut Inventory, node: usize) {
     let (mut copies, mut notes, mut doubts) = (Vec::new(), Vec::new(), Vec::new());
     for (name, tables) in inventory.families.iter().chain(&inventory.system) {
-        let mut different = None;
+        let mut different: Option<Vec<&SstableFile>> = None;
         for same in numbered(tables, node).values().filter(|same| same.len() > 1) {
             let (read, left_out) = without_copies(same);
             copies.extend(left_out.iter().map(|copy| LeftOut {
@@ -54,8 +54,7 @@ pub(super) fn leave_out(inventory: &mut Inventory, node: usize) {
                 why: COPY.to_owned(),
                 family: name.clone(),
             }));
-            let adds_up = |found: &Vec<&SstableFile>| may_add_up(found, tables);
-            if read.len() > 1 && !different.as_ref().is_some_and(adds_up) {
+            if read.len() > 1 && !different.as_ref().is_some_and(|found| may_add_up(found, tables)) {
                 different = Some(read);
             }
         }
@@ -87,10 +86,10 @@ fn numbered(tables: &[SstableFile], node: usize) -> Numbered<'_> {
 fn without_copies<'t>(same: &[&'t SstableFile]) -> (Vec<&'t SstableFile>, Vec<&'t SstableFile>) {
     let (mut read, mut copies): (Vec<&SstableFile>, Vec<&SstableFile>) = (Vec::new(), Vec::new());
     for table in same {
-        let is_copy = |other: &&mut &SstableFile| {
+        let copied = read.iter_mut().find(|other| {
             other.descriptor.name() == table.descriptor.name() && is_same_file(&other.path, &table.path)
-        };
-        match read.iter_mut().find(is_copy) {
+        });
+        match copied {
             Some(other) if component_count(other) < component_count(table) => {
                 copies.push(std::mem::replace(other, table));
             }
@@ -123,13 +122,13 @@ fn sentence(name: &FamilyName, different: &[&SstableFile], consequence: &str) ->
 fn leave_out_logs(inventory: &mut Inventory, node: usize) {
     let mut read: Vec<NodePath> = Vec::new();
     for log in std::mem::take(&mut inventory.commit_logs) {
-        let is_copy = |other: &&NodePath| {
+        let copied = read.iter().find(|other| {
             other.node == node
                 && log.node == node
                 && other.path.file_name() == log.path.file_name()
                 && is_same_file(&other.path, &log.path)
-        };
-        match read.iter().find(is_copy) {
+        });
+        match copied {
             Some(other) => inventory.notes.push(format!(
                 "{} is a copy, byte for byte, of {}, and is not read",
                 log.path.display(),

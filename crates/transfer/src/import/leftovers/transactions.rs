@@ -30,11 +30,10 @@ pub(super) fn leave_out(inventory: &mut Inventory) {
             Err(error) => Err(error.to_string()),
         };
         let directories: Vec<&Path> = paths.iter().filter_map(|path| path.parent()).collect();
-        let is_own = |table: &SstableFile| {
-            table.node == node && directories.contains(&table.descriptor.directory.as_path())
-        };
         match obsolete {
-            Ok(obsolete) => remove(inventory, &obsolete, is_own),
+            Ok(obsolete) => remove(inventory, &obsolete, |table| {
+                table.node == node && directories.contains(&table.descriptor.directory.as_path())
+            }),
             Err(why) => {
                 let path = paths.into_iter().next().unwrap_or_default();
                 let family = family_at(inventory, &path, node);
@@ -69,13 +68,13 @@ fn remove(inventory: &mut Inventory, obsolete: &Obsolete, is_own: impl Fn(&Sstab
 
 /// Returns the column family of the SSTables beside a log.
 fn family_at(inventory: &Inventory, log: &Path, node: usize) -> FamilyName {
-    let is_beside = |table: &&SstableFile| {
-        table.node == node && Some(table.descriptor.directory.as_path()) == log.parent()
-    };
-    let families = inventory.families.iter().chain(&inventory.system);
-    let mut beside = families.filter(|(_, tables)| tables.iter().any(|table| is_beside(&table)));
-    let unknown = FamilyName { keyspace: String::new(), name: String::new() };
-    beside.next().map_or(unknown, |(name, _)| name.clone())
+    for (name, tables) in inventory.families.iter().chain(&inventory.system) {
+        let mut places = tables.iter().map(|table| (table.node, Some(table.descriptor.directory.as_path())));
+        if places.any(|place| place == (node, log.parent())) {
+            return name.clone();
+        }
+    }
+    FamilyName { keyspace: String::new(), name: String::new() }
 }
 
 /// Decides which SSTables of a transaction are obsolete.
@@ -105,10 +104,10 @@ fn decide(name: &str, log: &TransactionLog) -> Result<Obsolete, String> {
         return Ok(Obsolete { names: names(RecordKind::Remove), why });
     }
     // If the end of the log is damaged, it may belong to a committed transaction, which has begun to remove files.
-    let is_whole = |record: &TransactionRecord| {
-        is_there(record) && (!log.is_cut || files.of(record).count >= record.files)
-    };
-    if let Some(record) = log.of_kind(RecordKind::Remove).find(|record| !is_whole(record)) {
+    let incomplete = log
+        .of_kind(RecordKind::Remove)
+        .find(|record| !is_there(record) || (log.is_cut && files.of(record).count < record.files));
+    if let Some(record) = incomplete {
         let place = record.place().0;
         return Err(format!(
             "the transaction was not finished, but files of {place}, which it read, are missing"

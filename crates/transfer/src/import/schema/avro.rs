@@ -88,8 +88,7 @@ impl AvroValue {
     /// Returns the texts of a map.
     pub(super) fn texts(&self) -> Option<BTreeMap<String, String>> {
         let AvroValue::Fields(fields) = self else { return None };
-        let text = |(name, value): (&String, &AvroValue)| Some((name.clone(), value.text()?.to_owned()));
-        fields.iter().map(text).collect()
+        fields.iter().map(|(name, value)| Some((name.clone(), value.text()?.to_owned()))).collect()
     }
 }
 

@@ -66,11 +66,11 @@ impl FoundSchema {
     /// Creates user types, in an order in which each is known before it is used.
     async fn define_types(&self, database: &Arc<Database>, defined: &mut Defined) {
         let catalog = database.catalog().clone();
-        let is_new = |(place, _): &&(FamilyName, String)| {
+        let mut types: Vec<&(FamilyName, String)> = self.types.iter().collect();
+        types.retain(|(place, _)| {
             let keyspace = catalog.keyspace(&place.keyspace);
             keyspace.is_none_or(|keyspace| !keyspace.user_types.contains_key(&place.name))
-        };
-        let mut types: Vec<&(FamilyName, String)> = self.types.iter().filter(is_new).collect();
+        });
         loop {
             let mut failed = Vec::new();
             let mut left = Vec::new();
@@ -124,8 +124,8 @@ fn family_of(
 /// Creates the column families of a keyspace that the database does not have.
 async fn adopt(database: &Arc<Database>, keyspace: &KeyspaceDef) -> Result<(), db::Error> {
     let catalog = database.catalog().clone();
-    let is_new = |cf: &&Arc<CfDef>| catalog.column_family(&keyspace.name, &cf.name).is_none();
-    let families: Vec<_> = keyspace.column_families.values().filter(is_new).cloned().collect();
+    let mut families: Vec<_> = keyspace.column_families.values().cloned().collect();
+    families.retain(|cf| catalog.column_family(&keyspace.name, &cf.name).is_none());
     if families.is_empty() && catalog.keyspace(&keyspace.name).is_some() {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::cql_table::{CqlTable, Definition};
+use super::cql_table::Definition;
 use super::system_rows::{SchemaRow, SystemTables};
 use super::{FoundSchema, SchemaSource, new_tables, old_tables, versioned_table};
 use crate::import::{FamilyName, ImportError, Inventory, SstableFile};
@@ -89,12 +89,16 @@ impl FoundSchema {
         keyspace: &KeyspaceDef,
         types: &Types,
     ) -> Vec<(FamilyName, Result<ServerTable, String>)> {
-        let tables = self.tables.iter().filter(|table| table.place().keyspace == keyspace.name);
-        let made = |table: &CqlTable| {
-            let Definition { cf, statement, .. } = table.definition(keyspace, types)?;
-            Ok(ServerTable { cf, statements: [vec![statement], table.indexes.clone()].concat() })
-        };
-        tables.map(|table| (table.place(), made(table))).collect()
+        let mut made = Vec::new();
+        for table in self.tables.iter().filter(|table| table.place().keyspace == keyspace.name) {
+            let server_table =
+                table.definition(keyspace, types).map(|Definition { cf, statement, .. }| ServerTable {
+                    cf,
+                    statements: [vec![statement], table.indexes.clone()].concat(),
+                });
+            made.push((table.place(), server_table));
+        }
+        made
     }
 }
 

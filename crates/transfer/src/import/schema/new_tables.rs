@@ -177,8 +177,8 @@ struct NewTable<'a> {
 impl NewTable<'_> {
     /// Returns the columns of a kind, by their places.
     fn of_kind(&self, kind: &str) -> Vec<FoundColumn<'_>> {
-        let is_of_kind = |row: &&SchemaRow| row.text("kind") == Some(kind);
-        let mut found: Vec<_> = self.columns.iter().filter(is_of_kind).filter_map(FoundColumn::of).collect();
+        let rows = self.columns.iter().filter(|row| row.text("kind") == Some(kind));
+        let mut found: Vec<_> = rows.filter_map(FoundColumn::of).collect();
         found.sort_by_key(|column| column.row.int("position"));
         found
     }
@@ -190,12 +190,11 @@ impl NewTable<'_> {
     /// Returns a table of CQL.
     fn table(&self) -> CqlTable {
         let (keys, clustering) = (self.of_kind("partition_key"), self.of_kind("clustering"));
-        let is_descending = |column: &FoundColumn<'_>| (column.name.to_owned(), is_descending(column.row));
         let mut table = TableStatement {
             keyspace: self.name.keyspace.clone(),
             name: self.name.name.clone(),
             keys: keys.iter().map(|key| key.name.to_owned()).collect(),
-            clustering: clustering.iter().map(is_descending).collect(),
+            clustering: clustering.iter().map(|of| (of.name.to_owned(), is_descending(of.row))).collect(),
             gc_grace_s: self.row.int("gc_grace_seconds"),
             ..TableStatement::default()
         };
@@ -208,13 +207,13 @@ impl NewTable<'_> {
         for column in self.of_kind("static") {
             table.add(column.name, &known(&column), true);
         }
-        let create = |index: FoundIndex<'_>| {
+        let mut indexes = Vec::new();
+        for index in self.indexes().filter(|index| index.kind != IndexKind::Custom) {
             let (name, target) = (name_text(index.name), &index.target);
-            format!("CREATE INDEX {name} ON {} ({target})", table.table())
-        };
-        let own = self.indexes().filter(|index| index.kind != IndexKind::Custom);
+            indexes.push(format!("CREATE INDEX {name} ON {} ({target})", table.table()));
+        }
         CqlTable {
-            indexes: own.map(create).collect(),
+            indexes,
             comment: self.row.text("comment").map(str::to_owned),
             settings: of_new_row(self.row),
             statement: table,
@@ -224,12 +223,13 @@ impl NewTable<'_> {
 
     /// Returns a sentence for each column with vectors.
     fn vectors(&self) -> Vec<String> {
-        let columns = self.columns.iter().filter_map(FoundColumn::of);
-        let sentence = |column: FoundColumn<'_>| {
-            let instead = without_vectors(column.cql_type)?;
-            Some(vectors::left_out(self.name, column.name, column.cql_type, &instead))
-        };
-        columns.filter_map(sentence).collect()
+        let mut sentences = Vec::new();
+        for column in self.columns.iter().filter_map(FoundColumn::of) {
+            if let Some(instead) = without_vectors(column.cql_type) {
+                sentences.push(vectors::left_out(self.name, column.name, column.cql_type, &instead));
+            }
+        }
+        sentences
     }
 
     /// Returns a sentence for each index of a class that is not Cassandra's own.

@@ -60,9 +60,8 @@ pub(super) fn read(
 
 /// Returns the column families by their ids, by which the commit logs of 1.1 name them.
 pub(super) fn family_ids(tables: &SystemTables<'_>) -> Result<HashMap<i32, FamilyName>, SstableError> {
-    let families = by_family(tables.rows(FAMILIES, 1)?);
-    let id = |(name, rows): (FamilyName, Vec<SchemaRow>)| Some((rows.first()?.int("id")?, name));
-    Ok(families.into_iter().filter_map(id).collect())
+    let families = by_family(tables.rows(FAMILIES, 1)?).into_iter();
+    Ok(families.filter_map(|(name, rows)| Some((rows.first()?.int("id")?, name))).collect())
 }
 
 fn keyspace_of(row: &SchemaRow) -> KsRequest {
@@ -109,12 +108,14 @@ fn is_frozen_collection(class: &str) -> bool {
 
 /// Returns the names of key columns: their aliases, or those that CQL gives them.
 fn names_of(aliases: &[String], usual: &str, count: usize) -> Vec<String> {
-    let name = |at: usize| match (aliases.get(at), usual, at) {
-        (Some(alias), ..) => alias.clone(),
-        (None, "key", 0) => "key".to_owned(),
-        (None, usual, at) => format!("{usual}{}", at + 1),
-    };
-    (0..count).map(name).collect()
+    let mut names: Vec<String> = aliases.iter().take(count).cloned().collect();
+    for at in names.len()..count {
+        names.push(match (usual, at) {
+            ("key", 0) => "key".to_owned(),
+            _ => format!("{usual}{}", at + 1),
+        });
+    }
+    names
 }
 
 /// A row of schema_columnfamilies with its rows of schema_columns.
@@ -196,18 +197,18 @@ impl OldTable<'_> {
             if let Some(index) = row.text("index_name")
                 && row.text("index_type") != Some("CUSTOM")
             {
-                let has = |option: &str| index_options(row).contains_key(option);
+                let options = index_options(row);
                 let target = match name_text(name) {
-                    name if has("index_keys") => format!("keys({name})"),
-                    name if has("index_keys_and_values") => format!("entries({name})"),
+                    name if options.contains_key("index_keys") => format!("keys({name})"),
+                    name if options.contains_key("index_keys_and_values") => format!("entries({name})"),
                     name if is_frozen_collection(class) => format!("full({name})"),
                     name => name,
                 };
                 indexes.push(format!("CREATE INDEX {} ON {} ({target})", name_text(index), table.table()));
             }
         }
-        let is_descending = |class: &String| unreversed(class).1;
-        table.clustering = clustering_names.into_iter().zip(clustering.iter().map(is_descending)).collect();
+        let are_descending = clustering.iter().map(|class| unreversed(class).1);
+        table.clustering = clustering_names.into_iter().zip(are_descending).collect();
         table.keys = key_names;
         CqlTable {
             statement: table,
@@ -221,22 +222,23 @@ impl OldTable<'_> {
     /// Returns the columns that were dropped. Only collections have a type, in the comparator.
     fn dropped(&self) -> Vec<FoundDrop> {
         let collections = collections_of_class(self.row.text("comparator").unwrap_or_default());
-        let drop = |(name, at_us): (String, i64)| {
+        let mut dropped = Vec::new();
+        for (name, at_us) in self.row.longs("dropped_columns") {
             let known = collections.iter().find(|(known, _)| *known == name.as_bytes());
             let cql_type = known.map(|(_, cql_type)| cql_type.to_string());
-            FoundDrop { name, cql_type, is_static: false, at_us }
-        };
-        self.row.longs("dropped_columns").into_iter().map(drop).collect()
+            dropped.push(FoundDrop { name, cql_type, is_static: false, at_us });
+        }
+        dropped
     }
 
     /// Returns a sentence for each index of a class that is not Cassandra's own.
     fn custom_indexes(&self) -> Vec<String> {
-        let custom = self.columns.iter().filter(|row| row.text("index_type") == Some("CUSTOM"));
-        let sentence = |row: &SchemaRow| {
+        let mut sentences = Vec::new();
+        for row in self.columns.iter().filter(|row| row.text("index_type") == Some("CUSTOM")) {
             let index = row.text("index_name").unwrap_or_default();
-            left_out::custom_index(self.name, index, &index_options(row))
-        };
-        custom.map(sentence).collect()
+            sentences.push(left_out::custom_index(self.name, index, &index_options(row)));
+        }
+        sentences
     }
 
     /// Returns the definition of a column family.

@@ -63,10 +63,10 @@ fn setting(row: &SchemaRow, column: &str, kind: FieldKind) -> Option<Setting> {
 
 /// Returns the settings in a row of `system.schema_columnfamilies`.
 pub(super) fn of_old_row(row: &SchemaRow) -> Settings {
-    let of_column = |(column, field, kind): &(&str, &str, FieldKind)| {
-        Some(((*field).to_owned(), setting(row, column, *kind)?))
-    };
-    let mut settings: Settings = OLD_COLUMNS.iter().filter_map(of_column).collect();
+    let columns = OLD_COLUMNS.iter();
+    let mut settings: Settings = columns
+        .filter_map(|(column, field, kind)| Some(((*field).to_owned(), setting(row, column, *kind)?)))
+        .collect();
     if let Some(caching) = row.text("caching") {
         // A map in JSON in 2.1, a word before.
         match serde_json::from_str::<BTreeMap<String, String>>(caching) {

@@ -69,14 +69,11 @@ impl fmt::Display for TableStatement {
             write!(f, ", {}", name_text(name))?;
         }
         write!(f, ")) WITH gc_grace_seconds = {}", self.gc_grace_s.unwrap_or(GC_GRACE_S))?;
-        let order = |(name, is_descending): &(String, bool)| {
-            format!("{} {}", name_text(name), if *is_descending { "DESC" } else { "ASC" })
-        };
-        if !self.clustering.is_empty() {
-            let order: Vec<String> = self.clustering.iter().map(order).collect();
-            write!(f, " AND CLUSTERING ORDER BY ({})", order.join(", "))?;
+        for (at, (name, is_descending)) in self.clustering.iter().enumerate() {
+            let before = if at == 0 { " AND CLUSTERING ORDER BY (" } else { ", " };
+            write!(f, "{before}{} {}", name_text(name), if *is_descending { "DESC" } else { "ASC" })?;
         }
-        Ok(())
+        if self.clustering.is_empty() { Ok(()) } else { write!(f, ")") }
     }
 }
 

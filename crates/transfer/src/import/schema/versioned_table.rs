@@ -59,22 +59,23 @@ pub(super) fn read(tables: &SystemTables<'_>, schema: &mut FoundSchema) -> Resul
 /// Returns the column families by their ids, by which the commit logs of these releases name them.
 pub(super) fn family_ids(tables: &SystemTables<'_>) -> Result<HashMap<i32, FamilyName>, SstableError> {
     let keyspaces = present_version(tables)?.map(|version| version.keyspaces).unwrap_or_default();
-    let families = keyspaces.iter().flat_map(|(_, keyspace)| keyspace.field("cf_defs").list());
-    let id = |family: &AvroValue| {
-        let text = |field: &str| family.field(field).text().map(str::to_owned);
-        Some((family.field("id").int()?, FamilyName { keyspace: text("keyspace")?, name: text("name")? }))
-    };
-    Ok(families.filter_map(id).collect())
+    let mut ids = HashMap::new();
+    for family in keyspaces.iter().flat_map(|(_, keyspace)| keyspace.field("cf_defs").list()) {
+        let [keyspace, name] = ["keyspace", "name"].map(|field| family.field(field).text());
+        if let (Some(id), Some(keyspace), Some(name)) = (family.field("id").int(), keyspace, name) {
+            ids.insert(id, FamilyName { keyspace: keyspace.to_owned(), name: name.to_owned() });
+        }
+    }
+    Ok(ids)
 }
 
 /// Reads the row of the latest version.
 fn present_version(tables: &SystemTables<'_>) -> Result<Option<Version>, SstableError> {
     let rows = tables.plain_rows(TABLE)?;
-    let time = |row: &SchemaRow| {
+    let versions = rows.iter().filter_map(|row| {
         let id = uuid::Uuid::try_parse(&row.keyspace).ok()?;
-        Some((id.get_timestamp()?.to_gregorian().0, id))
-    };
-    let versions = rows.iter().filter_map(|row| Some((time(row)?, row)));
+        Some(((id.get_timestamp()?.to_gregorian().0, id), row))
+    });
     let last = rows.iter().find(|row| row.keyspace == LAST_MIGRATION);
     let last = last.and_then(|row| uuid::Uuid::from_slice(row.bytes(LAST_MIGRATION)?).ok());
     let mut missing = Vec::new();

@@ -107,8 +107,7 @@ pub(super) async fn prepare_cql3(mut call: Call<'_>) -> Result<()> {
         return Ok(());
     }
     let state = state(&call, keyspace.as_deref());
-    let prepare = || statements.prepare(&state, &text, StatementId::hash);
-    let (id, prepared) = meter::retried(prepare).await?;
+    let (id, prepared) = meter::retried(|| statements.prepare(&state, &text, StatementId::hash)).await?;
     let notes = marker_notes(&state, &prepared.markers, &prepared.parsed.markers);
     write_id(&mut call, id, &notes);
     Ok(())
