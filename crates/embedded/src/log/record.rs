@@ -31,7 +31,7 @@ pub(crate) struct RecordBuilder {
     rows: SmallVec<[RowPlace; 1]>,
 }
 
-/// Where a row is in the payload, and its first key in the memtable.
+/// Where a row is in the payload, and where its first changed key probably is in the memtable.
 struct RowPlace {
     range: Range<usize>,
     likely: usize,
@@ -123,8 +123,7 @@ impl SealedRecord {
 
     /// Returns the rows in the order in which they were added.
     pub(crate) fn rows(&self) -> impl Iterator<Item = RowRecord<'_>> {
-        let read =
-            |place: &RowPlace| RowRecord::read(&mut self.payload.get(place.range.clone())?, place.likely);
+        let read = |at: &RowPlace| RowRecord::read(&mut self.payload.get(at.range.clone())?, at.likely);
         self.rows.iter().filter_map(read)
     }
 }
