@@ -28,7 +28,7 @@ use store::RowPiece;
 /// Differences of a column family that are looked at again. If there are more, rows are missing: another copy is faster.
 pub(super) const AGAIN_MAX: usize = 100_000;
 
-/// How often a pause checks whether the writes have arrived.
+/// The interval at which a pause checks whether the writes have arrived.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Repairs the target of a copy.
