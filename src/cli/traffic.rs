@@ -276,8 +276,7 @@ pub(super) fn header_of(recording: &Recording, origin: String) -> Header {
 
 /// Returns one header for all. Roles that are redacted in one of them count for the whole; the key only if it is the
 /// same.
-fn merged(headers: impl Iterator<Item = Header>) -> Header {
-    let mut headers = headers;
+fn merged(mut headers: impl Iterator<Item = Header>) -> Header {
     let Some(mut merged) = headers.next() else { return Header::new(0, Vec::new()) };
     for other in headers {
         for role in other.redacted {

@@ -43,6 +43,10 @@ impl RingOrder<'_> {
     pub fn token(&self, key: &[u8]) -> Vec<u8> {
         let mut token = Vec::new();
         self.partitioner.token(key, &mut token);
+        debug_assert!(
+            !matches!(self.partitioner.token_form(), TokenForm::Fixed(bytes) if token.len() != bytes),
+            "the key would be read from a wrong place of an index entry"
+        );
         token
     }
 

@@ -1,4 +1,21 @@
 //! The engine: the parts of an open store, and its background threads.
+//!
+//! A directory that was closed cleanly and one whose process was killed are opened in the same steps. Each step needs only
+//! what the steps before it have read:
+//!
+//! ```text
+//!   LockedDirectory    keeps other processes out
+//!   Manifest           column families, their trees, the first segment of the log that is needed
+//!   TableSpace         the tables that the manifest lists
+//!   open_log           replays the needed segments into memtables, and continues the log behind them
+//!   change_families    applies the schema of the configuration, as any other change of the schema
+//!
+//!   threads            committer    syncs the log           flusher    writes frozen memtables to tables
+//!                      compactor    merges tables           sweeper    removes old tombstones
+//! ```
+//!
+//! The sweeper starts last, and rests until the schema of clients is known too. A thread that panics makes the store
+//! refuse writes (`Health`).
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,19 @@
 //! One Thrift connection, from its first byte to its last.
+//!
+//! ```text
+//!   detect     framed or unframed, from the first bytes; TLS, HTTP and other protocols are refused
+//!   repeat     a whole message has arrived     -> answer it, append the reply to the output
+//!              no whole message has arrived    -> send the output, then wait for more bytes
+//! ```
+//!
+//! Requests of a connection run one after another, and a client that sends several at once gets their replies together.
+//! Before the login only short messages are accepted.
+//!
+//! Messages and replies count against the memory that all connections share. If it is used up:
+//!
+//! - A message that has begun is skipped as it arrives, and the client gets an error.
+//! - A large reply is dropped, and its request runs again when it is its turn and there is memory. Only requests that
+//!   change nothing have large replies.
 
 use bytes::{Bytes, BytesMut};
 use tokio::sync::watch;
@@ -214,6 +229,7 @@ impl Connection {
         let received = message.len() + self.input.capacity();
         let held = HeldBytes { received, replies: self.output.capacity() };
         if !self.link.share.try_hold(self.link.counted(held)) {
+            debug_assert!(self.output.len() >= start, "a call has cut the replies before its own");
             let is_large = self.output.len() - start > MESSAGE_BYTES_FREE;
             if is_large {
                 self.output = BytesMut::from(&self.output[..start]);

@@ -68,6 +68,7 @@ pub(super) fn of_tuple(value: &[u8], at_most: usize) -> Option<Vec<Part<'_>>> {
 pub(super) fn push_part(part: Part<'_>, out: &mut Vec<u8>) {
     match part {
         Some(part) => {
+            debug_assert!(i32::try_from(part.len()).is_ok(), "no value has more than 2 GiB");
             out.extend_from_slice(&i32::try_from(part.len()).unwrap_or(i32::MAX).to_be_bytes());
             out.extend_from_slice(part);
         }

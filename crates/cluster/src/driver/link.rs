@@ -1,4 +1,14 @@
 //! The link to the cluster: the driver's session, and the gate that limits its requests.
+//!
+//! ```text
+//!   prepared    the statement of a shape, prepared once for each table
+//!   gate        a place among the requests that run at the same time, or Overloaded
+//!   session     ReplicaOrder chooses the node, Retries decides whether another node is tried
+//!   failed      the driver's error as a StoreError; the log counts equal errors instead of repeating them
+//! ```
+//!
+//! A write that a lost node may have applied never ends with an error that says that nothing was written
+//! (`Retries::error_of_write`): the client gets a timeout, and may write again.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,16 @@
 //! Statements with IF. They are serialized per partition and return a result.
+//!
+//! ```text
+//!   UPDATE t SET v = 3 WHERE k = 1 AND c = 2 IF v = 1
+//!
+//!   lock        no other statement with IF runs on the partition meanwhile
+//!   read        the rows of all conditions, at the serial consistency level
+//!   compare     all conditions hold       -> write the changes of all statements    [applied] true
+//!               a condition does not      -> write nothing, show the rows           [applied] false, v 2
+//! ```
+//!
+//! All statements of a batch are on one partition, and those without a condition are applied with the others. Statements
+//! without IF do not wait for the lock, as in Cassandra: an application uses IF for all writes of a row, or for none.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,16 @@
 //! The select clause: the columns of the result.
+//!
+//! ```text
+//!   SELECT k, max(v), writetime(v) FROM t GROUP BY k
+//!
+//!   specs         k                 max(v)           writetime(v)      the metadata of the result
+//!   picks         Column(Key 0)     Aggregate(0)     WriteTime(v)      where each value comes from
+//!   aggregates    max of Column(v)
+//!   group_by      Key 0
+//! ```
+//!
+//! Without aggregates and groups each row becomes a row of the result. Otherwise the rows are tallied one by one, and a
+//! group becomes a row when the next one begins. Its values outside of aggregates are from its first row.
 
 use std::collections::HashSet;
 use std::sync::Arc;

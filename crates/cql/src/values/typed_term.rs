@@ -1,4 +1,18 @@
 //! Terms that are typed by their receiver.
+//!
+//! The same text has different bytes in different columns. So a term is checked together with the column, element or field
+//! that receives its value:
+//!
+//! ```text
+//!   SET m = {'a': ?, 'b': 2}          m is a map<text, int>
+//!
+//!   EvaluatedTerm    map<text, int>
+//!     Entries          'a'  Short 61          ?  Marker 0, an int that is a value of m
+//!                      'b'  Short 62          2  Short 00000002
+//! ```
+//!
+//! Constants become bytes when the statement is prepared, and so does a collection that has only constants
+//! (`Node::Constants`). The other terms are computed in each execution, from the values that the client binds.
 
 use bytes::Bytes;
 

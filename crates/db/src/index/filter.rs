@@ -266,6 +266,7 @@ impl<'a> Filter<'a> {
 
     /// Reads the requested columns of rows that meet all conditions, up to the number of rows still wanted.
     async fn take_rows(&mut self, mut keys: Vec<Bytes>) -> Result<()> {
+        debug_assert!(self.found.len() <= self.max_rows, "the result would have more rows than asked for");
         keys.truncate(self.max_rows - self.found.len());
         let is_reversed = matches!(&self.read.predicate, Predicate::Range(range) if range.reversed);
         for (key, mut columns) in self.request.reads().rows(keys, self.read.clone()).all().await? {

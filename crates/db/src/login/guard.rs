@@ -117,6 +117,7 @@ impl LoginGuard {
         }
         let is_one_too_many = !names.contains_key(&name) && names.len() >= LOGIN_NAMES_MAX;
         let key = LoginKey { address, name: name.filter(|_| !is_one_too_many) };
+        debug_assert!(names.len() <= LOGIN_NAMES_MAX + 1, "clients cannot make more counts");
         let count = names.entry(key.name).or_insert_with(|| Count::new(self.failures_max));
         count.forget_what_is_old(now);
         (key, count.under_way.clone())

@@ -102,6 +102,7 @@ impl ReceivedMessage<'_> {
             out.truncate(start);
             refuse_call(&self.header, self.transport, method, failure, out)?;
         }
+        debug_assert!(out.len() >= start, "a call has cut the replies before its own");
         if self.header.kind == MessageKind::Oneway {
             out.truncate(start);
         }

@@ -101,6 +101,7 @@ impl MethodCall<'_> {
                 Err(Failure::Failed(db::Error::Unknown(_))) => {}
                 outcome => return outcome,
             }
+            debug_assert!(out.len() >= start, "a call has cut the replies before its own");
             out.truncate(start);
             database.stored_schema().refresh().await?;
         }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::methods::{METHODS, Method};
 use base::compat::features::ApiGeneration;
 use base::util::KeyMap;
-use base::util::metrics::RequestSlot;
+use base::util::metrics::{REQUEST_SLOTS_MAX, RequestSlot};
 
 /// The first slot of Thrift. Those before it are of the native protocol.
 const FIRST: usize = 16;
@@ -34,6 +34,7 @@ static SLOTS: LazyLock<Slots> = LazyLock::new(|| {
         }
         by_row.insert(std::ptr::from_ref(row).addr(), number);
     }
+    assert!(FIRST + all.len() <= REQUEST_SLOTS_MAX, "the requests of some methods would not be counted");
     Slots { all, by_row }
 });
 
@@ -50,7 +51,6 @@ pub(super) fn slot_of(method: &'static Method) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::util::metrics::REQUEST_SLOTS_MAX;
 
     #[test]
     fn each_row_has_a_slot_with_its_name() {

@@ -231,11 +231,11 @@ fn skip_tables(
     let mut tables = Vec::new();
     for keyspace in selected {
         keyspace.families.retain(|cf| {
-            let is_copied = cf.table.is_none() || copied_by.is_some_and(|of| of.statements_of(cf).is_some());
-            if !is_copied {
+            let is_kept = cf.table.is_none() || copied_by.is_some_and(|of| of.statements_of(cf).is_some());
+            if !is_kept {
                 tables.push(name_of(cf));
             }
-            is_copied
+            is_kept
         });
     }
     if tables.is_empty() {
