@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::gate::{Answering, GatePass, HandoverGate};
 use crate::queue::{Capture, CapturedTap};
-use crate::record::{Observers, Stamps, Upstream, relay};
-use net::{Client, ConnectionEnd, ConnectionHandler, Conversation};
+use crate::record::{Observers, Stamps, relay};
+use net::{Client, ConnectionEnd, ConnectionHandler, Conversation, Upstream};
 
 /// The time for which a connection may wait for the answers to its writes when the gate closes. Then it is cut.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);

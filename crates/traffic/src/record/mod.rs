@@ -22,7 +22,6 @@ mod queue;
 mod recorder;
 mod relay;
 mod stamp;
-mod upstream;
 
 pub use by_keyspace::Upstreams;
 pub use decoder::Decoder;
@@ -32,4 +31,3 @@ pub use recorder::{Recorder, RecorderSummary};
 pub use relay::{Observers, relay};
 pub use stamp::Stamps;
 pub(crate) use stamp::with_texts;
-pub use upstream::{ServerStream, Upstream, UpstreamError};
