@@ -2,9 +2,7 @@
 
 use bytes::Bytes;
 
-use super::super::call::{
-    Call, ColumnValues, KeyValue, PreparedTexts, Request, StatementText, StatementWords, column_values,
-};
+use super::super::call::{Call, ColumnValues, KeyValue, Request, StatementWords, column_values};
 use super::own_data::rows_of;
 
 /// The rows of a call. Empty for calls that have none, such as `describe_version`.
@@ -22,7 +20,7 @@ struct TableKeys {
 
 impl TouchedKeys {
     /// Returns the rows of a call.
-    pub(super) fn of(call: &Call, prepared: &PreparedTexts) -> TouchedKeys {
+    pub(super) fn of(call: &Call) -> TouchedKeys {
         let keyspace = || call.keyspace.clone().unwrap_or_default();
         let whole = || call.family.clone().map(|family| (keyspace(), family));
         let of_key = |(family, key): (Bytes, Bytes)| TableKeys {
@@ -49,10 +47,7 @@ impl TouchedKeys {
             Request::Native(request) => {
                 let rows = request.statements.iter().filter(|_| call.is_write() || call.family.is_some());
                 let rows = rows.map(|statement| {
-                    let text = match &statement.text {
-                        StatementText::Text(text) => text,
-                        StatementText::Prepared(id) => prepared.get(&id.bytes).unwrap_or_default(),
-                    };
+                    let text = statement.text().unwrap_or_default();
                     let StatementWords { keyspace: of_table, table, .. } = StatementWords::of(text);
                     let table = table.map(|table| (of_table.unwrap_or_else(keyspace), table));
                     TableKeys { table: table.or_else(whole), columns: column_values(text, &statement.values) }
