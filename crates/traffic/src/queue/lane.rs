@@ -188,12 +188,12 @@ impl Lane {
         for (at, write) in writes.iter().enumerate() {
             let stream = i16::try_from(at).unwrap_or_default();
             let shortened = shortened(write, waited_s(write));
-            let message = shortened.as_ref().unwrap_or(&write.message);
+            let write = shortened.as_ref().unwrap_or(write);
             let made = match self.key.version {
-                Some(_) => native_message(message, stream, consistency)
+                Some(_) => native_message(&write.message, stream, consistency)
                     .map(|message| (String::new(), message))
                     .map_err(|why| NotSent::Outcome(QueuedOutcome::Refused(why))),
-                None => self.thrift_message(write, message, consistency).await,
+                None => self.thrift_message(write, consistency).await,
             };
             match made {
                 Ok((method, message)) => {
@@ -229,15 +229,14 @@ impl Lane {
     async fn thrift_message(
         &mut self,
         write: &QueuedWrite,
-        sent: &Bytes,
         consistency: Option<ConsistencyLevel>,
     ) -> Result<(String, Bytes), NotSent> {
         let unreadable = |error: &dyn std::fmt::Display| QueuedOutcome::Refused(error.to_string());
-        let read = ThriftMessage::read(sent);
+        let read = ThriftMessage::read(&write.message);
         let mut message = read.map_err(|error| NotSent::Outcome(unreadable(&error)))?;
         let method = message.method();
         if consistency.is_none() && write.statement.is_none() {
-            return Ok((method, sent.clone()));
+            return Ok((method, write.message.clone()));
         }
         if let Some(text) = &write.statement {
             let id = self.prepare(method.contains("cql3"), text).await?;
