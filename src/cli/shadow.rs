@@ -127,7 +127,7 @@ async fn serve(args: &ShadowArgs) -> Result<()> {
         proxy = proxy.with_capture(Capture::new(writes.clone()));
         let (server, timeout) = (candidate(args), Duration::from_millis(args.timeout_ms));
         let consistency = args.queue.consistency();
-        queue::send(writes.clone(), SenderOptions { server, timeout, consistency, login: None });
+        queue::send(writes.clone(), SenderOptions { server, tls: None, timeout, consistency, login: None });
     }
     for (listener, primary) in listeners.into_iter().zip(primaries) {
         print_line!("listening for clients on {}, answered by {}", listener.address, primary.address);
