@@ -86,7 +86,7 @@ enum Command {
     /// Show a stored row, as CQL rows and as cells.
     Cells(cells::CellsArgs),
     /// Copy column families to another data directory or a cluster, or compare both.
-    Copy(copy::CopyArgs),
+    Copy(Box<copy::CopyArgs>),
     /// Import the data directories of old Cassandra servers: 0.4 to 5.0.
     Import(Box<import::ImportArgs>),
     /// Export rows as CSV, JSON or SQL: of an old disk, a data directory, a server or a cluster.

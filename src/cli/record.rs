@@ -15,11 +15,11 @@ use super::redaction::RedactionArgs;
 use super::tls::TlsArgs;
 use crate::cli::Result;
 use base::util::limits::RECORDER_CONNECTIONS_MAX;
-use net::{Admission, ConnectionLimits, Connector, ServerTrust, Shutdown};
+use net::{Admission, ConnectionLimits, Connector, ServerTrust, Shutdown, Upstream};
 use traffic::Header;
 use traffic::file::{PartWriter, RotationLimits};
 use traffic::limits::RECORDER_QUEUE_BYTES_MAX;
-use traffic::record::{Proxy, Recorder, RecorderSummary, TapQueue, Upstream, Upstreams, now_us};
+use traffic::record::{Proxy, Recorder, RecorderSummary, TapQueue, Upstreams, now_us};
 use traffic::redact::Redactor;
 
 /// The time that connections may take to end at shutdown: they are closed, not finished.

@@ -15,9 +15,9 @@ use super::tls::TlsArgs;
 use crate::cli::Result;
 use base::util::limits::{RECORDER_CONNECTIONS_MAX, SHADOW_QUEUE_BYTES_MAX};
 use base::util::output::print_line;
-use net::{Admission, ConnectionLimits, Listener, Shutdown};
+use net::{Admission, ConnectionLimits, Listener, Shutdown, Upstream};
 use traffic::queue::{Capture, SenderOptions};
-use traffic::record::{Proxy, Stamps, TapQueue, Upstream, Upstreams};
+use traffic::record::{Proxy, Stamps, TapQueue, Upstreams};
 use traffic::replay::CandidateServer;
 use traffic::report::{Report, ReportSubject, RunKind};
 use traffic::shadow::{Only, Shadow, ShadowPlan, ShadowState, shadow_page};
@@ -128,7 +128,7 @@ async fn serve(args: &ShadowArgs) -> Result<()> {
         proxy = proxy.with_capture(Capture::new(writes.clone()));
         let (server, timeout) = (candidate(args), Duration::from_millis(args.timeout_ms));
         let consistency = args.queue.consistency();
-        queue::send(writes.clone(), SenderOptions { server, timeout, consistency, login: None });
+        queue::send(writes.clone(), SenderOptions { server, tls: None, timeout, consistency, login: None });
     }
     for (listener, primary) in listeners.into_iter().zip(primaries) {
         print_line!("listening for clients on {}, answered by {}", listener.address, primary.address);

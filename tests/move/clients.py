@@ -85,6 +85,8 @@ class ClientThread(threading.Thread):
         self.random = random.Random(number)
         self.moments = Moments()
         self.connection = self.native = None
+        # Statements by their texts, as drivers keep them.
+        self.prepared = {}
         # Whether there is no proxy.
         self.is_direct = False
         self.failed = None
@@ -149,7 +151,7 @@ class ClientThread(threading.Thread):
         if not self.application.native_port or self.is_direct:
             return ThriftSql(connection)
         if self.native is None:
-            self.native = NativeSql(HOST, self.application.native_port, KEYSPACE)
+            self.native = NativeSql(HOST, self.application.native_port, KEYSPACE, self.prepared)
         return self.native
 
     def value(self):

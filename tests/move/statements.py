@@ -3,7 +3,8 @@
 import struct
 
 import structs
-from native_client import NativeConnection
+from faulty_socket import Refused
+from native_client import UNPREPARED, NativeConnection
 from thrift_client import cql_rows
 
 WIDE, TALLY = "Wide", "Tally"
@@ -50,15 +51,22 @@ def using(timestamp, ttl):
 
 
 class NativeSql:
-    """A connection of the native protocol. All statements are prepared."""
+    """A connection of the native protocol. All statements are prepared; `prepared` keeps their ids over connections."""
 
-    def __init__(self, host, port, keyspace):
+    def __init__(self, host, port, keyspace, prepared):
         self.connection = NativeConnection(host, port, NATIVE_VERSION)
+        self.connection.prepared = prepared
         self.connection.query(f'USE "{keyspace}"')
 
     def run(self, sql, columns):
         # Pages of three rows.
-        rows = self.connection.execute(sql.text, sql.packed(), 3 if sql.text.startswith("SELECT") else 0)
+        size = 3 if sql.text.startswith("SELECT") else 0
+        try:
+            rows = self.connection.execute(sql.text, sql.packed(), size)
+        except Refused as error:
+            if not str(error).startswith(f"{UNPREPARED:#06x}"):
+                raise
+            rows = self.connection.execute(sql.text, sql.packed(), size)
         return [dict(zip(columns, row)) for row in rows]
 
     def close(self):

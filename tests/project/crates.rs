@@ -37,6 +37,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
             "cluster",
             "db",
             "cql",
+            "net",
             "sstable",
             "json-rows",
         ],

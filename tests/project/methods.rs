@@ -35,6 +35,8 @@ fn recordings_know_what_each_method_does() {
             Some(RequestKind::Write | RequestKind::Truncate) => CallEffect::Write,
             Some(RequestKind::Read | RequestKind::Range) => CallEffect::Read,
             None if row.name.starts_with("system_") => CallEffect::Write,
+            // It may be any statement.
+            None if row.name.starts_with("execute_prepared_") => CallEffect::Write,
             None => CallEffect::Session,
         };
         let name = row.name.into();

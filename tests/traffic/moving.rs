@@ -12,13 +12,13 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::queue::{
-    Flags, candidate, check_cells, check_old, connect, count, delete_old, ended, fill_old, get,
+    Flags, SCHEMA, candidate, check_cells, check_old, connect, count, delete_old, ended, fill_old, get,
     insert_arguments, primary, run, wait_for, writers,
 };
 use crate::support;
 use support::client::PATIENCE;
-use support::native::NativeClient;
-use support::native_body::{Asked, int};
+use support::native::{NativeClient, Packing, opcode};
+use support::native_body::{Asked, Body, int};
 
 /// The proxy of a move. Dropping it kills the process.
 struct Proxy {
@@ -221,6 +221,10 @@ fn an_application_of_the_native_protocol_moves() {
         "CREATE TABLE k.t (p int, c int, s text static, v text, m map<text, int>, PRIMARY KEY (p, c));
          CREATE TABLE k.n (p int PRIMARY KEY, n counter);
          CREATE INDEX t_v ON k.t (v);
+         CREATE TYPE k.point (x int, y int);
+         CREATE TYPE k.place (at frozen<point>, name text);
+         CREATE TABLE k.u (p int PRIMARY KEY, home frozen<place>, all map<text, frozen<place>>);
+         INSERT INTO k.u (p, home, all) VALUES (1, {at: {x: 1, y: 2}, name: 'n'}, {'a': {name: 'm'}}) USING TIMESTAMP 7;
          INSERT INTO k.t (p, c, s, v, m) VALUES (1, 1, 'static', 'old', {'a': 1, 'b': 2}) USING TIMESTAMP 7;
          INSERT INTO k.t (p, c, v) VALUES (1, 2, 'expires') USING TTL 1000;
          INSERT INTO k.t (p, c, v) VALUES (1, 3, 'deleted');
@@ -275,10 +279,144 @@ fn an_application_of_the_native_protocol_moves() {
         rows.into_iter().map(|row| (row[..6].to_vec(), row[6].is_some())).collect()
     };
     assert_eq!(without_ttl(there), without_ttl(rows(old.native_address(), text)));
+    let places = "SELECT p, home, all FROM k.u";
+    assert_eq!(rows(new.native_address(), places), rows(old.native_address(), places));
     let total = "SELECT n FROM k.n WHERE p = 1";
     assert_eq!(rows(listen, total), [vec![Some(6_i64.to_be_bytes().to_vec())]]);
     assert_eq!(rows(new.native_address(), "SELECT c FROM k.t WHERE v = 'old'").len(), 1, "by the index");
     client.run("INSERT INTO t (p, c, v) VALUES (4, 1, 'new')");
     step("back", &directory, &[]);
     assert_eq!(rows(listen, "SELECT v FROM k.t WHERE p = 4"), [vec![Some(b"new".to_vec())]]);
+}
+
+#[test]
+fn prepared_statements_of_another_proxy_are_prepared_again() {
+    let (old, new, directories) = (primary(), primary(), tempfile::tempdir().unwrap());
+    let directory = directories.path().join("moving");
+    old.cql("CREATE TABLE k.t (p int PRIMARY KEY, v text); CREATE TABLE k.large (p int PRIMARY KEY, v text)")
+        .unwrap();
+    let (from, to) = (format!("thrift:{}", old.thrift_address()), format!("thrift:{}", new.thrift_address()));
+    let [from_cql, to_cql] = [&old, &new].map(|server| server.native_address().to_string());
+    step("plan", &directory, &["--from", &from, "--to", &to, "--from-cql", &from_cql, "--to-cql", &to_cql]);
+    let connections = [
+        (1, Packing::None),
+        (2, Packing::Snappy),
+        (3, Packing::None),
+        (4, Packing::Lz4),
+        (5, Packing::None),
+        (5, Packing::Lz4),
+    ];
+    let mut proxy = Proxy::start_with(&directory, "127.0.0.1:0", &["--listen-cql", "127.0.0.1:0"]);
+    let listen = proxy.native_address();
+    // Connections share the ids of texts.
+    let text = |number: i32| format!("INSERT INTO t (p, v) VALUES (?, 'prepared {number}')");
+    let mut numbers = 0..;
+    let kept = connections.map(|(version, packing)| {
+        let mut client = NativeClient::packed(listen, version, packing);
+        client.run("USE k");
+        client.prepare(&text(numbers.next().unwrap()))
+    });
+    NativeClient::ready(listen, 4)
+        .run(&format!("INSERT INTO k.large (p, v) VALUES (1, '{}')", "0123456789".repeat(30_000)));
+    drop(proxy);
+
+    let mut proxy = Proxy::start_with(&directory, "127.0.0.1:0", &["--listen-cql", &listen.to_string()]);
+    assert_eq!(proxy.native_address(), listen);
+    for ((number, (version, packing)), kept) in (0..).zip(connections).zip(&kept) {
+        let mut client = NativeClient::packed(listen, version, packing);
+        client.run("USE k");
+        let asked = |number| Asked::values([int(number)]);
+        // The proxy replies while the server sends long frames.
+        let select = client.query_body("SELECT v FROM large", &Asked::values([]));
+        let execute = client.execute_body(kept, &asked(number));
+        for stream in 0..10 {
+            client.send(2 * stream, opcode::QUERY, &select.0);
+            client.send(2 * stream + 1, opcode::EXECUTE, &execute.0);
+        }
+        let answers: Vec<_> = (0..20).map(|_| client.receive()).collect();
+        for answer in answers {
+            if answer.stream % 2 == 0 {
+                assert_eq!(answer.rows().rows[0][0].as_ref().unwrap().len(), 300_000);
+                continue;
+            }
+            let (code, _, id) = answer.error();
+            assert_eq!((code, id), (0x2500, Body::new().short_bytes(&kept.id).0), "version {version}");
+        }
+        if version > 1 {
+            let batch =
+                Body::new().u8(0).u16(1).u8(1).short_bytes(&kept.id).values(&[int(10 + number)]).u16(1);
+            let batch = if version > 2 { batch.flags(version, 0) } else { batch };
+            assert_eq!(client.call(opcode::BATCH, batch.clone()).error().0, 0x2500, "version {version}");
+            let again = client.prepare(&text(number));
+            client.call(opcode::BATCH, batch).void();
+            client.execute(&again, &asked(number)).void();
+        } else {
+            let again = client.prepare(&text(number));
+            client.execute(&again, &asked(number)).void();
+        }
+    }
+    // The status is half a second old at most.
+    std::thread::sleep(Duration::from_secs(1));
+    wait_until_sent(&directory);
+    let status = step("status", &directory, &[]);
+    assert!(
+        status.contains("compare again: k.t (1 writes)") && status.matches("compare again").count() == 2,
+        "{status}"
+    );
+    assert_eq!(rows(old.native_address(), "SELECT p FROM k.t").len(), 11);
+    assert_eq!(rows(new.native_address(), "SELECT p FROM k.t").len(), 10, "version 1 is listed");
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn both_servers_may_require_tls() {
+    use support::certificates::Authority;
+    use support::server::Server;
+
+    let directories = tempfile::tempdir().unwrap();
+    let path = |name: &str| directories.path().join(name);
+    let (directory, authority, other) = (path("moving"), Authority::new(), Authority::new());
+    let [trusted, distrusted] = [("ca.pem", &authority), ("other.pem", &other)].map(|(name, authority)| {
+        fs::write(path(name), authority.pem()).unwrap();
+        path(name).to_str().unwrap().to_owned()
+    });
+    let [certificate, key] = authority.sign().write(directories.path());
+    let mut servers = ["old", "new"].map(|name| {
+        let home = path(name);
+        fs::create_dir(&home).unwrap();
+        let files = [certificate.to_str().unwrap(), key.to_str().unwrap()];
+        let tls = ["--thrift", "0.0.0.0:0", "--tls-certificate", files[0], "--tls-key", files[1]];
+        let config =
+            support::server::storage_conf("").replace("<ReplicationFactor>5", "<ReplicationFactor>1");
+        Server::start(&home, &config, &tls)
+    });
+    let [from_cql, to_cql] =
+        servers.each_mut().map(|server| format!("localhost:{}", server.native_address().port()));
+    let ports = servers.each_ref().map(|server| server.address.port());
+    let plan = |host: &str, ca: &str| {
+        let [from, to] = ports.map(|port| format!("thrift:{host}:{port}?tls-ca={ca}"));
+        let cql = ["--from-cql", &from_cql, "--to-cql", &to_cql];
+        try_step("plan", &directory, &[&["--from", &from, "--to", &to][..], &cql].concat())
+    };
+    for (host, ca) in [("localhost", &distrusted), ("127.0.0.2", &trusted)] {
+        let (succeeded, text) = plan(host, ca);
+        assert!(!succeeded && text.contains("invalid peer certificate"), "{host}: {text}");
+    }
+    let (succeeded, text) = plan("localhost", &trusted);
+    assert!(succeeded, "{text}");
+    let mut proxy = Proxy::start_with(&directory, "127.0.0.1:0", &["--listen-cql", "127.0.0.1:0"]);
+    let mut native = NativeClient::ready(proxy.native_address(), 4);
+    SCHEMA.split(';').for_each(|text| native.run(text));
+    native.run("CREATE TABLE k.t (p int PRIMARY KEY, v text)");
+    native.run("INSERT INTO k.t (p, v) VALUES (1, 'native')");
+    let mut client = connect(proxy.address);
+    client.call("insert", &insert_arguments("k", "c", "v", 7)).void();
+    wait_until_sent(&directory);
+    step("backfill", &directory, &[]);
+    assert!(step("verify", &directory, &["--repair-after", "1"]).contains("the same data"));
+    step("cutover", &directory, &[]);
+    let mut client = connect(proxy.address);
+    assert_eq!(get(&mut client, "k", "c").as_deref(), Some(&b"v"[..]));
+    let listen = native.stream.peer_addr().unwrap();
+    assert_eq!(rows(listen, "SELECT v FROM k.t"), [vec![Some(b"native".to_vec())]]);
 }

@@ -24,7 +24,7 @@ use support::value::{Value, fields, text};
 use tempfile::TempDir;
 use traffic::record::now_us;
 
-const SCHEMA: &str = "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
+pub const SCHEMA: &str = "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
      CREATE TABLE k.\"Standard1\" (key blob, column1 blob, value blob, PRIMARY KEY (key, column1)) WITH COMPACT STORAGE;
      CREATE TABLE k.\"Counts\" (key blob, column1 blob, value counter, PRIMARY KEY (key, column1)) WITH COMPACT STORAGE";
 

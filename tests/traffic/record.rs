@@ -281,7 +281,7 @@ fn both_sides_can_use_tls() {
     assert!(client.try_call("describe_version", &no_arguments()).is_err());
     let outcome = recorder.stop();
     assert!(
-        outcome.is_success && outcome.errors.contains("cannot connect to the upstream"),
+        outcome.is_success && outcome.errors.contains("cannot connect to 127.0.0.1:"),
         "{}",
         outcome.errors
     );

@@ -63,6 +63,6 @@ pub use statement::{
 pub use table_name::TableName;
 pub use target::StatementTarget;
 pub use term::{ConstantKind, FunctionCall, Term};
-pub use timestamp::{with_times_to_live, with_timestamp};
+pub use timestamp::{BoundMarker, bound_times_to_live, with_times_to_live, with_timestamp};
 pub use token::{Token, TokenKind};
 pub use type_name::TypeName;

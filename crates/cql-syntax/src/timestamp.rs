@@ -14,6 +14,7 @@
 use crate::lexer::tokens_of_any;
 use crate::table_name::TableName;
 use crate::token::{Token, TokenKind};
+use crate::{Modify, Parsed, Statement, Term, parse};
 
 /// Returns the text with a timestamp, in microseconds since 1970, in each write that has none and may have one; `None`
 /// if there is no such write. `is_plain` is called with the table of each write, and whether the write shows that the
@@ -43,11 +44,11 @@ pub fn with_timestamp(
 }
 
 /// Returns the text with other times to live, in seconds, in its writes; `None` if it has none. Those that are bound are not
-/// in the text.
+/// in the text: [`bound_times_to_live`] finds them.
 pub fn with_times_to_live(text: &str, other: impl Fn(i32) -> i32) -> Option<String> {
     let words = Words::of(text);
     let (mut out, mut copied) = (String::with_capacity(text.len()), 0);
-    for write in words.writes()? {
+    for write in words.all_writes()? {
         for pair in write.options().windows(2) {
             let [option, value] = pair else { continue };
             let Some(seconds) = value.raw.parse().ok().filter(|_| option.is("TTL")) else { continue };
@@ -57,6 +58,33 @@ pub fn with_times_to_live(text: &str, other: impl Fn(i32) -> i32) -> Option<Stri
         }
     }
     (copied > 0).then(|| out + text.get(copied..).unwrap_or_default())
+}
+
+/// A marker of a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoundMarker {
+    /// Its number among the markers of the statement, from 0 on.
+    pub number: usize,
+    /// The name under which a client may bind it: the column for which `?` stands has no name here, but a time to live has.
+    pub name: String,
+}
+
+/// Returns the markers of the times to live of the writes in a text. Empty if it cannot be parsed as CQL 3.
+pub fn bound_times_to_live(text: &str) -> Vec<BoundMarker> {
+    let Ok(Parsed { statement, markers, .. }) = parse(text) else { return Vec::new() };
+    let writes = match statement {
+        Statement::Modify(write) => vec![Box::new(write)],
+        Statement::Batch(batch) => batch.statements,
+        _ => Vec::new(),
+    };
+    let marker = |write: Box<Modify>| match write.ttl.as_deref() {
+        Some(Term::Marker(number)) => {
+            let name = markers.get(*number)?.clone().unwrap_or_else(|| "[ttl]".to_owned());
+            Some(BoundMarker { number: *number, name })
+        }
+        _ => None,
+    };
+    writes.into_iter().filter_map(marker).collect()
 }
 
 /// The tokens of a text without spaces and comments, with the number of open brackets around each.
@@ -106,8 +134,16 @@ impl<'t> Words<'t> {
         Words { text, words: words.collect() }
     }
 
-    /// Returns the writes of a statement or batch; `None` if all of them must stay as they are.
+    /// Returns the writes of a statement or batch; `None` if all of them must stay without a timestamp: those of counters, and
+    /// those that have one for all.
     fn writes(&self) -> Option<Vec<Write<'_, 't>>> {
+        let header = self.words.iter().take_while(|word| !word.is_verb());
+        let has_one = header.into_iter().any(|word| word.is("COUNTER") || word.is("TIMESTAMP"));
+        if has_one { None } else { self.all_writes() }
+    }
+
+    /// Returns the writes of a statement or batch; `None` if all of them must stay as they are.
+    fn all_writes(&self) -> Option<Vec<Write<'_, 't>>> {
         let first = self.words.first()?;
         if self.words.last()?.depth > 0 {
             // The error of the server would name a word that the client has not sent.
@@ -115,11 +151,7 @@ impl<'t> Words<'t> {
         }
         let body = if first.is("BEGIN") {
             let header = self.words.iter().position(Word::is_verb)?;
-            let (header, body) = self.words.split_at(header);
-            if header.iter().any(|word| word.is("COUNTER") || word.is("TIMESTAMP")) {
-                return None;
-            }
-            body
+            self.words.split_at(header).1
         } else if first.is_verb() {
             &self.words
         } else {
@@ -217,7 +249,6 @@ impl Write<'_, '_> {
 mod tests {
     use super::*;
     use crate::corpus::hard_statements;
-    use crate::parse;
 
     fn stamped(text: &str) -> String {
         with_timestamp(text, 7, |_, shows_plain| shows_plain).unwrap_or_else(|| "as it is".to_owned())
@@ -285,6 +316,10 @@ mod tests {
                 "BEGIN BATCH UPDATE t USING TTL 5 SET v = 1 WHERE k = 1; UPDATE t USING TTL 9 SET v = 1 WHERE k = 2; APPLY BATCH",
                 "BEGIN BATCH UPDATE t USING TTL 4 SET v = 1 WHERE k = 1; UPDATE t USING TTL 8 SET v = 1 WHERE k = 2; APPLY BATCH",
             ),
+            (
+                "BEGIN BATCH USING TIMESTAMP 5 INSERT INTO t (k) VALUES (1) USING TTL 5; APPLY BATCH",
+                "BEGIN BATCH USING TIMESTAMP 5 INSERT INTO t (k) VALUES (1) USING TTL 4; APPLY BATCH",
+            ),
         ] {
             assert_eq!(with_times_to_live(text, |ttl| ttl - 1).as_deref(), Some(expected));
         }
@@ -294,6 +329,25 @@ mod tests {
             "SELECT ttl FROM t",
         ] {
             assert_eq!(with_times_to_live(text, |ttl| ttl - 1), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn markers_of_times_to_live_are_found() {
+        for (text, expected) in [
+            ("INSERT INTO t (k, v) VALUES (?, {1: ?}) USING TTL ?", vec![(2, "[ttl]")]),
+            ("UPDATE t USING TIMESTAMP ? AND TTL :left SET v = ? WHERE k = ?", vec![(1, "left")]),
+            (
+                "BEGIN BATCH USING TIMESTAMP ? UPDATE t USING TTL ? SET v = 1 WHERE k = ?; INSERT INTO t (k) VALUES (?) USING \
+                 TTL 5; INSERT INTO t (k) VALUES (?) USING TTL ?; APPLY BATCH",
+                vec![(1, "[ttl]"), (5, "[ttl]")],
+            ),
+            ("UPDATE t SET ttl = ? WHERE k = ?", vec![]),
+            ("SELECT ttl FROM t WHERE k = ?", vec![]),
+        ] {
+            let found = bound_times_to_live(text);
+            let found: Vec<_> = found.iter().map(|marker| (marker.number, &marker.name[..])).collect();
+            assert_eq!(found, expected, "{text}");
         }
     }
 

@@ -38,6 +38,7 @@ mod tls;
 mod tls;
 mod tls_error;
 mod turn;
+mod upstream;
 
 pub use admission::{Admission, OpenConnections};
 pub use busy_poll::BusyPoll;
@@ -60,3 +61,4 @@ pub use shutdown::{Shutdown, ShutdownSignal};
 pub use tls::{ClientTls, Connector, ServerTls};
 pub use tls_error::{HandshakeError, TlsError};
 pub use turn::let_others_go_first;
+pub use upstream::{ServerStream, Upstream, UpstreamError};

@@ -48,6 +48,7 @@ pub mod limits;
 mod message;
 mod native_head;
 mod native_message;
+mod newest;
 pub mod queue;
 mod readable;
 pub mod record;

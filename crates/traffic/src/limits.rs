@@ -59,7 +59,8 @@ pub const RECORDING_CONNECTIONS_MAX: usize = 1_000_000;
 /// Bytes of the code of all reproductions of a report. Reproductions after them are without code.
 pub const REPORT_SNIPPETS_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Prepared statements of a recording whose texts are known, and bytes of these texts. Applications have hundreds.
+/// Prepared statements of a recording whose texts are known, and bytes of these texts. Applications have hundreds. Above
+/// them the oldest are forgotten.
 pub const TRAFFIC_PREPARED_MAX: usize = 100_000;
 pub const TRAFFIC_PREPARED_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Statements that one recorded connection prepares over Thrift, which has ids for each connection.

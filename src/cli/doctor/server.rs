@@ -74,7 +74,8 @@ fn check_health(status: u16, findings: &mut Findings) {
 fn check_thrift(address: &str, transport: Transport, findings: &mut Findings) -> Result<()> {
     let framing = if transport == Transport::Framed { "framed" } else { "unframed" };
     findings.fine(format!("it speaks Thrift, {framing}"));
-    let place = ThriftAddress { address: address.to_owned(), transport, is_keyed: false, login: None };
+    let place =
+        ThriftAddress { address: address.to_owned(), transport, is_keyed: false, login: None, tls: None };
     data::run(async {
         match ThriftClient::connect(&place, None).await {
             Ok(client) => Look { client, address }.all(findings).await,

@@ -33,7 +33,7 @@ pub(super) struct MoveArgs {
 #[derive(Debug, Subcommand)]
 enum MoveStep {
     /// Read both servers, say what will not move, and write the plan.
-    Plan(plan::PlanArgs),
+    Plan(Box<plan::PlanArgs>),
     /// Create the schema at the new server, and serve clients by the old one; both get the writes. Runs until SIGTERM.
     Start(Box<start::StartArgs>),
     /// Copy the rows of the old server that the new one does not have yet.

@@ -13,6 +13,7 @@ use base::marshal::Types;
 use base::util::Clock;
 use base::util::output::print_line;
 use config::Config;
+use net::ServerTrust;
 use transfer::copy::{Selection, compare_schemas};
 use transfer::endpoint;
 use transfer::endpoint::{Endpoint, Location, OpenOptions, ThriftAddress};
@@ -148,6 +149,11 @@ pub(super) fn plan(args: &PlanArgs, types: &Types) -> Result<()> {
     Ok(())
 }
 
+/// Returns a path that the next command finds from any directory.
+fn absolute(file: &Path) -> PathBuf {
+    std::path::absolute(file).unwrap_or_else(|_| file.to_owned())
+}
+
 /// Returns a server with its options, as the next command reads it.
 fn given(address: &ThriftAddress) -> String {
     let mut text = format!("thrift:{}", address.address);
@@ -160,8 +166,14 @@ fn given(address: &ThriftAddress) -> String {
         text += "&version=0.6";
     }
     if let Some((user, file)) = &address.login {
-        let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
-        text += &format!("&user={user}&password-file={}", file.display());
+        text += &format!("&user={user}&password-file={}", absolute(file).display());
+    }
+    if let Some(ServerTrust { authorities, own }) = &address.tls {
+        text += &format!("&tls-ca={}", absolute(authorities).display());
+        if let Some((certificate, key)) = own {
+            let (certificate, key) = (absolute(certificate), absolute(key));
+            text += &format!("&tls-certificate={}&tls-key={}", certificate.display(), key.display());
+        }
     }
     text
 }
@@ -197,7 +209,7 @@ fn print_plan(servers: &Servers) -> Result<()> {
         );
     }
     print_line!(
-        "\nNot moved: users, roles and permissions; CQL tables with user types; materialized views, functions and \
+        "\nNot moved: users, roles and permissions; materialized views, functions and \
          triggers. Conditional writes are not sent to the other server: `move verify` repairs their rows"
     );
     Ok(())

@@ -16,10 +16,10 @@ use base::marshal::Types;
 use base::util::limits::RECORDER_CONNECTIONS_MAX;
 use base::util::output::print_line;
 use base::util::{password_of, sync_name};
-use net::{Admission, ConnectionLimits, Listener, Shutdown};
+use net::{Admission, ConnectionLimits, Connector, Listener, Shutdown, Upstream};
 use traffic::handover::{Handover, HandoverPort, HandoverSide};
 use traffic::queue::{AgainReason, Capture, QueueLogin, SenderOptions, WriteQueue};
-use traffic::record::{Upstream, now_us};
+use traffic::record::now_us;
 use traffic::replay::CandidateServer;
 use transfer::copy::{Selection, create_missing};
 use transfer::endpoint::ThriftAddress;
@@ -78,12 +78,14 @@ async fn serve(args: &StartArgs, types: &Types) -> Result<()> {
         .with_encryption(encryption.clone());
     process::reload_at_hangup(encryption.as_ref())?;
     let captures = [Capture::new(handover.to_new.clone()), Capture::new(handover.to_old.clone())];
+    let encrypted = [connector(&from)?, connector(&to)?];
     let sides = |old: &str, new: &str| -> Result<[HandoverSide; 2]> {
-        let side = |address: &str, capture: &Capture| {
-            let upstream = Upstream::new(address, None).map_err(|error| error.to_string())?;
-            Ok::<_, String>(HandoverSide { upstream, capture: capture.clone() })
+        let side = |address: &str, number: usize| {
+            let upstream = Upstream::new(address, encrypted[number].clone());
+            let upstream = upstream.map_err(|error| error.to_string())?;
+            Ok::<_, String>(HandoverSide { upstream, capture: captures[number].clone() })
         };
-        Ok([side(old, &captures[0])?, side(new, &captures[1])?])
+        Ok([side(old, 0)?, side(new, 1)?])
     };
     let [old, new] = sides(&from.address, &to.address)?;
     let port = HandoverPort::new(handover.gate.clone(), old, new);
@@ -160,6 +162,11 @@ async fn create_schema(plan: &MovePlan, types: &Types, directory: &Path) -> Resu
     std::fs::write(&done, "").map_err(|error| format!("cannot write {}: {error}", done.display()))
 }
 
+/// Returns how to encrypt connections to a server, of both protocols.
+fn connector(server: &ThriftAddress) -> Result<Option<Connector>> {
+    server.tls.as_ref().map(Connector::open).transpose().map_err(|error| error.to_string())
+}
+
 /// Starts to send a queue to a server.
 fn send(
     args: &StartArgs,
@@ -176,6 +183,7 @@ fn send(
         None => None,
     };
     let (timeout, consistency) = (Duration::from_millis(args.timeout_ms), args.limits.consistency());
-    queue::send(writes.clone(), SenderOptions { server, timeout, consistency, login });
+    let tls = connector(to)?;
+    queue::send(writes.clone(), SenderOptions { server, tls, timeout, consistency, login });
     Ok(())
 }

@@ -8,8 +8,9 @@ use super::super::value::{Fields, Value};
 use super::super::{Protocol, ThriftMessage};
 use super::thrift_place::{effect_of, method_of, place_of};
 use super::{
-    Answer, Call, CallEffect, CallError, NativeReply, NativeRequest, PreparedTexts, ReplyContent, Request,
-    StatementText, StatementWords,
+    Answer, Call, CallEffect, CallError, EXECUTE_PREPARED_OF_THRIFT, NativeReply, NativeRequest,
+    NativeStatement, PreparedText, PreparedTexts, ReplyContent, Request, SessionKeyspace, StatementText,
+    StatementWords,
 };
 use crate::limits::TRAFFIC_PREPARED_OF_CONNECTION_MAX;
 use crate::report::CallInterface;
@@ -25,8 +26,8 @@ pub struct Conversation {
     protocol: Protocol,
     keyspace: Option<String>,
     generation: Option<ApiGeneration>,
-    /// Statements that were prepared over Thrift: whether of CQL 3, and the id.
-    prepared: HashMap<(bool, i64), String>,
+    /// Statements of CQL 2 that were prepared over Thrift, by their ids. Servers share only those of CQL 3.
+    prepared: HashMap<i64, PreparedText>,
 }
 
 impl Conversation {
@@ -54,7 +55,7 @@ impl Conversation {
         match self.protocol {
             Protocol::Thrift { is_framed } => {
                 let decoded = ThriftMessage::read(message)?;
-                Ok(self.thrift_call(decoded, message.clone(), Protocol::transport(is_framed)))
+                Ok(self.thrift_call(decoded, message.clone(), Protocol::transport(is_framed), prepared))
             }
             Protocol::Native => Ok(self.native_call(NativeRequest::read(message)?, prepared)),
         }
@@ -74,7 +75,7 @@ impl Conversation {
         match &call.request {
             Request::Thrift { message: request, .. } => {
                 let reply = ThriftMessage::read(message)?;
-                self.learn_from_thrift(call, request, &reply);
+                self.learn_from_thrift(call, request, &reply, prepared);
                 Ok(Answer::Thrift(reply))
             }
             Request::Native(_) => {
@@ -83,7 +84,8 @@ impl Conversation {
                     ReplyContent::Keyspace(keyspace) => self.keyspace = Some(keyspace.clone()),
                     ReplyContent::Prepared { id, .. } => {
                         if let Some(text) = &call.statement {
-                            prepared.put(id, text);
+                            let (text, keyspace) = (text.as_str().into(), call.session.clone().flatten());
+                            prepared.put(id, PreparedText { text, keyspace });
                         }
                     }
                     _ => {}
@@ -93,49 +95,68 @@ impl Conversation {
         }
     }
 
-    fn thrift_call(&mut self, message: ThriftMessage, bytes: Bytes, transport: Transport) -> Call {
+    fn thrift_call(
+        &mut self,
+        message: ThriftMessage,
+        bytes: Bytes,
+        transport: Transport,
+        prepared: &PreparedTexts,
+    ) -> Call {
         let method = message.method();
         let found = method_of(&message.name, &message.fields, self.generation, transport);
         if let Some((method, true)) = found {
             self.generation = Some(method.generation());
         }
-        let statement = self.thrift_statement(&method, &message.fields);
+        let executed = self.thrift_prepared(&method, &message.fields, prepared).cloned();
+        let statement = match &executed {
+            Some(executed) => Some(executed.text.to_string()),
+            None => thrift_statement(&method, &message.fields),
+        };
+        let session = executed.map_or_else(|| self.keyspace.clone(), |executed| executed.keyspace);
         let words = statement.as_deref().map(StatementWords::of);
         let place = found.map(|(method, _)| place_of(method, &message.fields)).unwrap_or_default();
         let generation = found.map(|(method, _)| method.generation()).or(self.generation);
-        let effect = words.as_ref().map(|words| words.effect);
-        // Preparing changes nothing.
-        let effect = if method.starts_with("prepare_") { Some(CallEffect::Session) } else { effect };
+        let effect = match words.as_ref().map(|words| words.effect) {
+            // Preparing changes nothing.
+            _ if method.starts_with("prepare_") => Some(CallEffect::Session),
+            None if method.starts_with(EXECUTE_PREPARED_OF_THRIFT) => Some(CallEffect::Write),
+            effect => effect,
+        };
         let (of_statement, table) = words.map(|words| (words.keyspace, words.table)).unwrap_or_default();
         Call {
             interface: CallInterface::Thrift(generation.unwrap_or(ApiGeneration::AfterSetKeyspace)),
-            keyspace: place.keyspace.or(of_statement).or_else(|| self.keyspace.clone()),
+            keyspace: place.keyspace.or(of_statement).or_else(|| session.clone()),
             family: place.family.or(table),
-            effect: found.map_or(CallEffect::Session, |_| effect_of(&method, effect)),
+            effect: effect_of(&method, effect),
             statement,
             method,
+            session: Some(session),
             request: Request::Thrift { message, bytes },
         }
     }
 
-    /// Returns the statement of a call: its text, or the text of the statement that it executes.
-    fn thrift_statement(&self, method: &str, fields: &Fields) -> Option<String> {
+    /// Returns the prepared statement that a call executes, if it is known.
+    fn thrift_prepared<'p>(
+        &'p self,
+        method: &str,
+        fields: &Fields,
+        prepared: &'p PreparedTexts,
+    ) -> Option<&'p PreparedText> {
+        let id = || fields.get(&1)?.as_int();
         match method {
-            "execute_cql_query" | "execute_cql3_query" | "prepare_cql_query" | "prepare_cql3_query" => {
-                let compression = fields.get(&2).and_then(Value::as_int).unwrap_or_default();
-                let text = fields.get(&1)?.as_binary()?;
-                let compression = i32::try_from(compression).ok()?;
-                String::from_utf8(query_text(text, compression, STATEMENT_BYTES_MAX).ok()?).ok()
-            }
-            "execute_prepared_cql_query" | "execute_prepared_cql3_query" => {
-                let id = fields.get(&1)?.as_int()?;
-                self.prepared.get(&(method.contains("cql3"), id)).cloned()
-            }
+            "execute_prepared_cql_query" => self.prepared.get(&id()?),
+            "execute_prepared_cql3_query" => prepared.get(&PreparedTexts::thrift_id(id()?)),
             _ => None,
         }
     }
 
-    fn learn_from_thrift(&mut self, call: &Call, request: &ThriftMessage, reply: &ThriftMessage) {
+    fn learn_from_thrift(
+        &mut self,
+        call: &Call,
+        request: &ThriftMessage,
+        reply: &ThriftMessage,
+        prepared: &mut PreparedTexts,
+    ) {
         let is_refused = reply.kind == MessageKind::Exception || reply.fields.keys().any(|id| *id != 0);
         if is_refused {
             return;
@@ -148,8 +169,12 @@ impl Conversation {
             }
             ("prepare_cql_query" | "prepare_cql3_query", Some(text)) => {
                 let id = result.and_then(|result| result.get(1)).and_then(Value::as_int);
-                if let Some(id) = id.filter(|_| self.prepared.len() < TRAFFIC_PREPARED_OF_CONNECTION_MAX) {
-                    self.prepared.insert((call.method.contains("cql3"), id), text.clone());
+                let Some(id) = id else { return };
+                let statement = PreparedText { text: text.as_str().into(), keyspace: self.keyspace.clone() };
+                if call.method == "prepare_cql3_query" {
+                    prepared.put(&PreparedTexts::thrift_id(id), statement);
+                } else if self.prepared.len() < TRAFFIC_PREPARED_OF_CONNECTION_MAX {
+                    self.prepared.insert(id, statement);
                 }
             }
             (_, Some(text)) => {
@@ -161,18 +186,20 @@ impl Conversation {
         }
     }
 
-    fn native_call(&mut self, request: NativeRequest, prepared: &PreparedTexts) -> Call {
-        let texts = request.statements.iter().filter_map(|statement| match &statement.text {
-            StatementText::Text(text) => Some(text.clone()),
-            StatementText::Prepared(id) => prepared.get(&id.bytes).map(str::to_owned),
-        });
-        let mut texts: Vec<String> = texts.collect();
+    fn native_call(&mut self, mut request: NativeRequest, prepared: &PreparedTexts) -> Call {
+        for statement in &mut request.statements {
+            if let StatementText::Prepared(id) = &statement.text {
+                statement.prepared = prepared.get(&id.bytes).cloned();
+            }
+        }
+        let texts: Vec<&str> = request.statements.iter().filter_map(NativeStatement::text).collect();
         let words: Vec<_> = texts.iter().map(|text| StatementWords::of(text)).collect();
         let code = request.code;
+        let session = self.session_of(&request);
         let effect = match code {
             RequestCode::Batch => CallEffect::Write,
             RequestCode::Query | RequestCode::Execute => {
-                words.first().map_or(CallEffect::Session, |words| words.effect)
+                words.first().map_or(CallEffect::Write, |words| words.effect)
             }
             _ => CallEffect::Session,
         };
@@ -187,12 +214,37 @@ impl Conversation {
         Call {
             method: verb.filter(|verb| !verb.is_empty()).unwrap_or_else(|| code.name().to_owned()),
             interface: CallInterface::Native(request.frame.version.number()),
-            keyspace: is_same(|words| &words.keyspace).or_else(|| self.keyspace.clone()),
+            keyspace: is_same(|words| &words.keyspace).or_else(|| session.clone().flatten()),
             family: is_same(|words| &words.table),
             effect,
-            statement: if texts.len() == 1 { texts.pop() } else { None },
+            statement: <[&str; 1]>::try_from(texts).ok().map(|[only]| only.to_owned()),
+            session,
             request: Request::Native(request),
         }
+    }
+
+    /// Returns the keyspace in which the server executes statements; `None` if they have several.
+    fn session_of(&self, request: &NativeRequest) -> Option<SessionKeyspace> {
+        let of_texts = request.keyspace.as_ref().or(self.keyspace.as_ref());
+        let mut all = request.statements.iter().map(|statement| match &statement.prepared {
+            Some(prepared) => prepared.keyspace.as_ref(),
+            None => of_texts,
+        });
+        let first = all.next().unwrap_or(of_texts);
+        all.all(|other| other == first).then(|| first.cloned())
+    }
+}
+
+/// Returns the text of the statement of a call.
+fn thrift_statement(method: &str, fields: &Fields) -> Option<String> {
+    match method {
+        "execute_cql_query" | "execute_cql3_query" | "prepare_cql_query" | "prepare_cql3_query" => {
+            let compression = fields.get(&2).and_then(Value::as_int).unwrap_or_default();
+            let text = fields.get(&1)?.as_binary()?;
+            let compression = i32::try_from(compression).ok()?;
+            String::from_utf8(query_text(text, compression, STATEMENT_BYTES_MAX).ok()?).ok()
+        }
+        _ => None,
     }
 }
 
@@ -268,8 +320,13 @@ mod tests {
         let mut other = Conversation::new(Protocol::Native);
         let execute = other.request(&frame(false, 0x0a, b"\0\x02id\0\x01\0"), &prepared).unwrap();
         assert_eq!(&execute.method[..], "SELECT");
-        assert_eq!(place(&execute), (None, Some("t"), CallEffect::Read));
-        let execute = connection.request(&frame(false, 0x0a, b"\0\x02id\0\x01\0"), &prepared).unwrap();
+        // Its table is in the keyspace of the session that has prepared it.
         assert_eq!(place(&execute), (Some("ks"), Some("t"), CallEffect::Read));
+        let unknown = other.request(&frame(false, 0x0a, b"\0\x02no\0\x01\0"), &prepared).unwrap();
+        assert_eq!(place(&unknown), (None, None, CallEffect::Write), "it may be a write");
+        let batch = b"\0\0\x02\0\0\0\0\x01x\0\0\x01\0\x02id\0\0\0\x01\0";
+        let session =
+            |of: &mut Conversation| of.request(&frame(false, 0x0d, batch), &prepared).unwrap().session;
+        assert_eq!((session(&mut connection), session(&mut other)), (Some(Some("ks".to_owned())), None));
     }
 }

@@ -18,9 +18,10 @@ use bytes::Bytes;
 pub(crate) use column_values::{ColumnValues, KeyValue, column_values};
 pub use conversation::Conversation;
 pub use native_frame::NativeFrame;
+pub(crate) use native_reply::UNPREPARED;
 pub use native_reply::{NativeReply, ReplyContent, ResultColumn, ResultRows};
 pub use native_request::{HandlePart, NativeRequest, NativeStatement, StatementText};
-pub use prepared_texts::PreparedTexts;
+pub use prepared_texts::{PreparedText, PreparedTexts};
 pub use statement::StatementWords;
 pub use thrift_place::{method_of, result_of};
 
@@ -53,12 +54,15 @@ impl From<BodyError> for CallError {
     }
 }
 
+/// The beginning of the names of the methods by which Thrift executes prepared statements.
+pub(crate) const EXECUTE_PREPARED_OF_THRIFT: &str = "execute_prepared_";
+
 /// The effect of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallEffect {
     /// Changes nothing.
     Read,
-    /// Changes data, the schema, users or rights.
+    /// Changes data, the schema, users or rights; or may do so, because it executes a statement that is not known.
     Write,
     /// Only concerns the connection, or describes the server.
     Session,
@@ -79,9 +83,15 @@ pub struct Call {
     pub effect: CallEffect,
     /// The CQL statement, if the call has exactly one whose text is known.
     pub statement: Option<String>,
+    /// The keyspace of tables for which statements name none: of the connection, or of those that have prepared the
+    /// statements. `None` if these have several.
+    pub session: Option<SessionKeyspace>,
     /// The message.
     pub request: Request,
 }
+
+/// The keyspace of a session; `None` if it has none.
+pub type SessionKeyspace = Option<String>;
 
 /// The request of a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,11 +137,21 @@ impl Call {
 
     /// Returns the statements of the call whose texts it has or are known.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        let of_request = match (&self.statement, &self.request) {
-            (None, Request::Native(request)) => &request.statements[..],
-            _ => &[],
+        let (of_thrift, of_native) = match &self.request {
+            Request::Native(request) => (None, &request.statements[..]),
+            Request::Thrift { .. } => (self.statement.as_deref(), &[][..]),
         };
-        self.statement.as_deref().into_iter().chain(of_request.iter().filter_map(NativeStatement::text))
+        of_thrift.into_iter().chain(of_native.iter().filter_map(NativeStatement::text))
+    }
+
+    /// Returns whether the call executes a statement whose text is not known, so that it may be any.
+    pub(crate) fn is_of_unknown_text(&self) -> bool {
+        match &self.request {
+            Request::Native(request) => request.statements.iter().any(|statement| statement.text().is_none()),
+            Request::Thrift { .. } => {
+                self.method.starts_with(EXECUTE_PREPARED_OF_THRIFT) && self.statement.is_none()
+            }
+        }
     }
 
     /// Returns whether the call only writes if a condition holds.
@@ -175,15 +195,12 @@ impl Call {
     }
 
     /// Returns the request for a reproduction of a difference.
-    pub fn reproduced(&self, prepared: &PreparedTexts) -> ReproducedRequest {
+    pub fn reproduced(&self) -> ReproducedRequest {
         let native = match &self.request {
             Request::Thrift { bytes, .. } => return ReproducedRequest::Thrift(bytes.clone()),
             Request::Native(native) => native,
         };
-        let text = |statement: &NativeStatement| match &statement.text {
-            StatementText::Text(text) => Some(text.clone()),
-            StatementText::Prepared(id) => prepared.get(&id.bytes).map(str::to_owned),
-        };
+        let text = |statement: &NativeStatement| statement.text().map(str::to_owned);
         let value = |value: &BoundValue| match value {
             BoundValue::Value(bytes) => CqlValue::Bytes(bytes.clone()),
             BoundValue::Null => CqlValue::Null,

@@ -7,6 +7,9 @@ use super::{CallError, NativeFrame};
 use crate::native_message::TRACE_ID_BYTES;
 use wire::native::{BodyReader, ProtocolVersion, flag, metadata_flag};
 
+/// The code of the error that no prepared statement has an id. A driver prepares the statement again.
+pub(crate) const UNPREPARED: u32 = 0x2500;
+
 /// A reply, decoded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NativeReply {

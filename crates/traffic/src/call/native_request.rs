@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use super::{CallError, NativeFrame};
+use super::{CallError, NativeFrame, PreparedText};
 use crate::limits::RECORDED_MESSAGE_BYTES_MAX;
 use base::model::BoundValue;
 use wire::native::{BodyReader, ProtocolVersion, RequestCode, flag, parameter_flag, request_opcode};
@@ -24,6 +24,8 @@ pub struct NativeRequest {
     pub options: BTreeMap<String, String>,
     /// The statement of QUERY, PREPARE and EXECUTE; the statements of BATCH.
     pub statements: Vec<NativeStatement>,
+    /// The keyspace that the request names (version 5): then that of the session does not count.
+    pub keyspace: Option<String>,
     /// The id of the columns that the client knows (EXECUTE of version 5).
     pub result_id: Option<HandlePart>,
     /// Where the page begins that is requested.
@@ -45,6 +47,9 @@ struct TimestampPlace {
     at: usize,
 }
 
+/// The flag of PREPARE in version 5: the keyspace follows.
+const PREPARE_KEYSPACE: u32 = 1;
+
 /// The kind of a batch that updates counters.
 const COUNTER_BATCH: u8 = 2;
 
@@ -53,16 +58,24 @@ const COUNTER_BATCH: u8 = 2;
 pub struct NativeStatement {
     /// The text, or the id that stands for it.
     pub text: StatementText,
+    /// The statement that an id stands for, if a [`Conversation`](super::Conversation) knows it.
+    pub prepared: Option<PreparedText>,
     /// The values that are bound to it.
     pub values: Vec<BoundValue>,
+    /// The names of the markers to which they are bound. Empty if they are bound by their order.
+    pub names: Vec<String>,
 }
 
 impl NativeStatement {
-    /// Returns the text, if the request has it.
+    fn new(text: StatementText, values: Vec<BoundValue>) -> NativeStatement {
+        NativeStatement { text, prepared: None, values, names: Vec::new() }
+    }
+
+    /// Returns the text, if it is known.
     pub fn text(&self) -> Option<&str> {
         match &self.text {
             StatementText::Text(text) => Some(text),
-            StatementText::Prepared(_) => None,
+            StatementText::Prepared(_) => self.prepared.as_ref().map(|prepared| &*prepared.text),
         }
     }
 }
@@ -101,6 +114,7 @@ impl NativeRequest {
             code,
             options: BTreeMap::new(),
             statements: Vec::new(),
+            keyspace: None,
             result_id: None,
             paging_state: None,
             timestamp: None,
@@ -120,7 +134,12 @@ impl NativeRequest {
             }
             RequestCode::Prepare => {
                 let text = StatementText::Text(body.reader.long_string()?.to_string());
-                request.statements.push(NativeStatement { text, values: Vec::new() });
+                request.statements.push(NativeStatement::new(text, Vec::new()));
+                // Cassandra 3.10 and 3.11 have a draft of version 5 without these flags.
+                let has_flags = request.frame.version >= ProtocolVersion::V5 && body.reader.bytes_left() > 0;
+                if has_flags && body.reader.u32()? & PREPARE_KEYSPACE != 0 {
+                    request.keyspace = Some(body.reader.string()?);
+                }
             }
             RequestCode::Execute => request.read_execute(&mut body)?,
             RequestCode::Batch => request.read_batch(&mut body)?,
@@ -141,23 +160,27 @@ impl NativeRequest {
         if version >= ProtocolVersion::V2 {
             return self.read_parameters(id, body);
         }
-        let values = body.values(false)?;
+        let values = body.values()?;
         self.consistency_at = Some(body.position());
-        self.statements.push(NativeStatement { text: id, values });
+        self.statements.push(NativeStatement::new(id, values));
         Ok(())
     }
 
-    /// Reads the parameters of a statement up to its timestamp. The rest is not decoded.
+    /// Reads the parameters of a statement up to its keyspace. The rest is not decoded.
     fn read_parameters(&mut self, text: StatementText, body: &mut Body) -> Result<(), CallError> {
         let version = self.frame.version;
         self.consistency_at = Some(body.position());
         body.reader.u16()?;
         let flags = if version == ProtocolVersion::V1 { 0 } else { body.flags(version)? };
         let flags_end = body.position();
-        let has = |flag: u32| flags & flag != 0;
-        let values =
-            if has(parameter_flag::VALUES) { body.values(has(parameter_flag::NAMES))? } else { Vec::new() };
-        self.statements.push(NativeStatement { text, values });
+        let has = |wanted: u32| flags & wanted == wanted;
+        let mut statement = NativeStatement::new(text, Vec::new());
+        if has(parameter_flag::VALUES | parameter_flag::NAMES) {
+            (statement.names, statement.values) = body.named_values()?;
+        } else if has(parameter_flag::VALUES) {
+            statement.values = body.values()?;
+        }
+        self.statements.push(statement);
         if has(parameter_flag::PAGE_SIZE) {
             body.reader.i32()?;
         }
@@ -167,7 +190,7 @@ impl NativeRequest {
         self.read_timestamp(flags, flags_end, body)
     }
 
-    /// Reads the parameters that statements and batches have in common, up to the timestamp.
+    /// Reads the parameters that statements and batches have in common, up to the keyspace.
     fn read_timestamp(&mut self, flags: u32, flags_end: usize, body: &mut Body) -> Result<(), CallError> {
         if self.frame.version < ProtocolVersion::V3 {
             return Ok(());
@@ -179,6 +202,9 @@ impl NativeRequest {
         if flags & parameter_flag::TIMESTAMP != 0 {
             self.timestamp = Some(body.reader.i64()?);
         }
+        if flags & parameter_flag::KEYSPACE != 0 && self.frame.version >= ProtocolVersion::V5 {
+            self.keyspace = Some(body.reader.string()?);
+        }
         Ok(())
     }
 
@@ -189,8 +215,8 @@ impl NativeRequest {
                 0 => StatementText::Text(body.reader.long_string()?.to_string()),
                 _ => StatementText::Prepared(body.short_part()?),
             };
-            let values = body.values(false)?;
-            self.statements.push(NativeStatement { text, values });
+            let values = body.values()?;
+            self.statements.push(NativeStatement::new(text, values));
         }
         self.consistency_at = Some(body.position());
         body.reader.u16()?;
@@ -224,12 +250,11 @@ impl NativeRequest {
     }
 
     /// Returns a frame that has the texts of prepared statements instead of their ids: QUERY and BATCH bind values, too.
-    /// `None` if a text is unknown, or for version 1, in which only EXECUTE binds values, or if the frame would be longer
+    /// `None` if a text is not known, or for version 1, in which only EXECUTE binds values, or if the frame would be longer
     /// than those that are recorded: a batch may name a long text many times.
-    pub fn unprepared<'t>(&self, text_of: impl Fn(&Bytes) -> Option<&'t str>) -> Option<NativeFrame> {
+    pub fn unprepared(&self) -> Option<NativeFrame> {
         const KIND_BYTES: usize = 1;
-        let ids: Vec<&HandlePart> = self.prepared_ids().collect();
-        if ids.is_empty() {
+        if self.prepared_ids().next().is_none() {
             return Some(self.frame.clone());
         }
         if self.frame.version == ProtocolVersion::V1 {
@@ -237,8 +262,9 @@ impl NativeRequest {
         }
         let is_batch = self.code == RequestCode::Batch;
         let (mut body, mut at) = (BytesMut::new(), 0);
-        for id in ids {
-            let text = text_of(&id.bytes)?;
+        for statement in &self.statements {
+            let StatementText::Prepared(id) = &statement.text else { continue };
+            let text = statement.text()?;
             // Each statement of a batch has a kind: 0 is a text.
             let start = if is_batch { id.range.start.checked_sub(KIND_BYTES)? } else { id.range.start };
             body.put_slice(self.frame.body.get(at..start)?);
@@ -320,15 +346,12 @@ impl Body {
         Ok(bytes.map(|bytes| HandlePart { bytes, range: start..self.position(), length_bytes: 4 }))
     }
 
-    fn values(&mut self, has_names: bool) -> Result<Vec<BoundValue>, CallError> {
-        let mut values = Vec::new();
-        for _ in 0..self.reader.u16()? {
-            if has_names {
-                self.reader.string()?;
-            }
-            values.push(self.reader.value()?);
-        }
-        Ok(values)
+    fn values(&mut self) -> Result<Vec<BoundValue>, CallError> {
+        (0..self.reader.u16()?).map(|_| Ok(self.reader.value()?)).collect()
+    }
+
+    fn named_values(&mut self) -> Result<(Vec<String>, Vec<BoundValue>), CallError> {
+        (0..self.reader.u16()?).map(|_| Ok((self.reader.string()?, self.reader.value()?))).collect()
     }
 }
 
@@ -378,17 +401,23 @@ mod tests {
 
     #[test]
     fn prepared_statements_are_written_as_texts() {
-        let text_of = |id: &Bytes| (id == "id").then_some("UPDATE 1");
+        let read = |frame: Bytes| {
+            let mut request = NativeRequest::read(&frame).unwrap();
+            let prepared = Some(PreparedText { text: "UPDATE 1".into(), keyspace: None });
+            request.statements.iter_mut().for_each(|statement| statement.prepared = prepared.clone());
+            request
+        };
         let execute = b"\0\x02id\0\x01r\0\x01\0\0\0\x01\0\x01\0\0\0\x01v";
-        let request = NativeRequest::read(&frame(5, 0x0a, execute)).unwrap();
-        let query = NativeRequest::read(&request.unprepared(text_of).unwrap().write()).unwrap();
+        let request = read(frame(5, 0x0a, execute));
+        let query = NativeRequest::read(&request.unprepared().unwrap().write()).unwrap();
         assert_eq!((query.code, query.statements[0].text()), (RequestCode::Query, Some("UPDATE 1")));
         assert_eq!(query.statements[0].values, request.statements[0].values);
         assert_eq!(query.with_consistency(4).unwrap().body[12..14], [0, 4]);
-        assert!(request.unprepared(|_| None).is_none());
+        let unknown = NativeRequest::read(&frame(5, 0x0a, execute)).unwrap();
+        assert_eq!(unknown.unprepared(), None);
         let batch = b"\0\0\x02\0\0\0\0\x08UPDATE 2\0\0\x01\0\x02id\0\x01\0\0\0\x01v\0\x01\0";
-        let request = NativeRequest::read(&frame(4, 0x0d, batch)).unwrap();
-        let texts = NativeRequest::read(&request.unprepared(text_of).unwrap().write()).unwrap();
+        let request = read(frame(4, 0x0d, batch));
+        let texts = NativeRequest::read(&request.unprepared().unwrap().write()).unwrap();
         let found: Vec<_> = texts.statements.iter().map(NativeStatement::text).collect();
         assert_eq!(found, [Some("UPDATE 2"), Some("UPDATE 1")]);
         assert_eq!(texts.statements[1].values, [BoundValue::Value("v".into())]);

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::super::call::{NativeReply, ReplyContent, ResultColumn, ResultRows};
+use super::super::call::{NativeReply, ReplyContent, ResultColumn, ResultRows, UNPREPARED};
 use super::context::Context;
 use super::shown::{shown_bytes, shown_cell};
 use super::texts::without_java_objects;
@@ -90,7 +90,6 @@ fn contents(
 }
 
 const SERVER_ERROR: u32 = 0x0000;
-const UNPREPARED: u32 = 0x2500;
 
 /// Returns the name of an error's code.
 fn error_name(code: u32) -> String {

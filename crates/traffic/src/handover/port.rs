@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::gate::{Answering, GatePass, HandoverGate};
 use crate::queue::{Capture, CapturedTap};
-use crate::record::{Observers, Stamps, Upstream, relay};
-use net::{Client, ConnectionEnd, ConnectionHandler, Conversation};
+use crate::record::{Observers, Stamps, relay};
+use net::{Client, ConnectionEnd, ConnectionHandler, Conversation, Upstream};
 
 /// The time for which a connection may wait for the answers to its writes when the gate closes. Then it is cut.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
@@ -70,9 +70,8 @@ impl HandoverPort {
             let connection = self.last_connection.fetch_add(1, Ordering::Relaxed) + 1;
             let captured = Arc::new(side.capture.tap(connection, peer, side.upstream.address.clone()));
             let observers = Observers { tap: None, captured: Some(captured.clone()) };
-            let stamp = Some(self.stamps.stamp());
             let ended = tokio::select! {
-                ended = relay(stream, server, observers, stamp) => ended.map_err(ConnectionEnd::Lost),
+                ended = relay(stream, server, observers, Some(self.stamps)) => ended.map_err(ConnectionEnd::Lost),
                 () = last_answers(&mut pass, &captured) => Ok(()),
             };
             // Writes without an answer are queued before the gate may count the connection as ended.

@@ -30,6 +30,8 @@ pub enum AgainReason {
     UnknownOutcome,
     /// A conditional write, which is not sent.
     Conditional,
+    /// A statement whose values each server computes for itself, such as `now()`. It is not sent.
+    Computed,
     /// A message could not be decoded, or cannot be sent to the other server.
     NotSendable,
     /// The other server has refused a write.
@@ -45,6 +47,9 @@ impl AgainReason {
             AgainReason::Full => "the queue was full",
             AgainReason::UnknownOutcome => "sent once, and the outcome is unknown",
             AgainReason::Conditional => "conditional writes are not sent",
+            AgainReason::Computed => {
+                "each server computes other values, such as now(), and the write is not sent"
+            }
             AgainReason::NotSendable => "messages that cannot be sent to the other server",
             AgainReason::Refused => "the other server refused the write",
             AgainReason::Killed => "the proxy was killed, and the last writes may be on one server only",

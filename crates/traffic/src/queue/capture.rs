@@ -7,7 +7,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use super::super::call::{Call, CallEffect, Conversation, PreparedTexts, Request};
+use super::super::call::{
+    Call, CallEffect, Conversation, EXECUTE_PREPARED_OF_THRIFT, NativeRequest, PreparedTexts, Request,
+    SessionKeyspace,
+};
 use super::again::AgainReason;
 use super::failure::QueueError;
 use super::outcome::{QueuedOutcome, outcome_of};
@@ -74,6 +77,21 @@ impl CapturedTap {
         self.take(ChunkKind::Bytes { from, at: 0..bytes.len() }, bytes)
     }
 
+    /// Returns the id of a prepared statement that the proxy does not know, because it was prepared before the proxy was
+    /// started, or has been forgotten. Nobody knows whether its execution is a write. `None` if the replies of the server cannot
+    /// be decoded: then no other reply can be put between them.
+    pub(crate) fn unknown_id(&self, request: &NativeRequest) -> Option<Bytes> {
+        let state = self.capture.state.lock();
+        let is_decoded = !state.decoder.has_lost_track(self.connection);
+        let mut ids = request.prepared_ids().map(|id| &id.bytes).filter(|_| is_decoded);
+        ids.find(|id| state.prepared.get(id).is_none()).cloned()
+    }
+
+    /// Returns whether the bytes of the server that were passed so far end with a whole message.
+    pub(crate) fn is_between_replies(&self) -> bool {
+        self.capture.state.lock().decoder.is_between_replies(self.connection)
+    }
+
     /// Returns whether writes without a reply are known.
     pub fn has_open_calls(&self) -> bool {
         let state = self.capture.state.lock();
@@ -89,6 +107,8 @@ impl CapturedTap {
             self.capture.queue.add_again("", AgainReason::NotSendable, "", chunk.at_us)?;
         }
         state.decoder.decode(&chunk, bytes, &mut events);
+        // A reply to a message that could not be decoded may follow in these bytes, and its write must be listed before.
+        state.decoder.report_losses(&chunk, &mut events);
         events.into_iter().try_for_each(|event| state.take(&self.capture, event))
     }
 }
@@ -183,42 +203,40 @@ impl CaptureState {
         if !call.is_write() || matches!(outcome, QueuedOutcome::Refused(_)) {
             return Ok(());
         }
-        let table = table_of(call);
+        // The text may name any table.
+        let table = if call.is_of_unknown_text() { String::new() } else { table_of(call) };
         let again = |reason| capture.queue.add_again(&table, reason, "", at_us);
         let rule = ResendRule::of(call);
         match (rule, outcome) {
-            (ResendRule::Never, _) if call.is_conditional() => return again(AgainReason::Conditional),
-            (ResendRule::Never, _) => return again(AgainReason::NotSendable),
+            (ResendRule::Never, _) => return again(ResendRule::why_never(call)),
             (ResendRule::Once, outcome) if *outcome != QueuedOutcome::Applied => {
                 return again(AgainReason::UnknownOutcome);
             }
             _ => {}
         }
-        let Some(message) = self.sendable(call) else { return again(AgainReason::NotSendable) };
-        let is_prepared = call.method.starts_with("execute_prepared_");
+        let Some((message, keyspace)) = sendable(call) else { return again(AgainReason::NotSendable) };
+        let is_prepared = call.method.starts_with(EXECUTE_PREPARED_OF_THRIFT);
         capture.append(&QueuedWrite {
             at_us,
             protocol: conversation.protocol(),
             rule,
-            keyspace: conversation.keyspace().map(str::to_owned),
+            keyspace,
             statement: call.statement.clone().filter(|_| is_prepared),
             table,
             message,
         })
     }
+}
 
-    /// Returns the message in a form that another server understands; `None` if there is none.
-    fn sendable(&self, call: &Call) -> Option<Bytes> {
-        match &call.request {
-            Request::Thrift { bytes, .. } if call.method.starts_with("execute_prepared_") => {
-                call.statement.as_ref().map(|_| bytes.clone())
-            }
-            Request::Thrift { bytes, .. } => Some(bytes.clone()),
-            Request::Native(request) => {
-                request.unprepared(|id| self.prepared.get(id)).map(|frame| frame.write())
-            }
-        }
-    }
+/// Returns the message in a form that another server understands, and the keyspace of the session in which it must be sent.
+/// `None` if there is none.
+fn sendable(call: &Call) -> Option<(Bytes, SessionKeyspace)> {
+    let message = match &call.request {
+        _ if call.is_of_unknown_text() => return None,
+        Request::Thrift { bytes, .. } => bytes.clone(),
+        Request::Native(request) => request.unprepared()?.write(),
+    };
+    Some((message, call.session.clone()?))
 }
 
 /// Returns `KEYSPACE.FAMILY`, as far as a call names them.
@@ -294,6 +312,10 @@ mod tests {
         captured.exchange("get", r#"{"1": {"t": "k"}}"#, "{}");
         captured.exchange("cas", r#"{"1": {"t": "k"}}"#, r#"{"0": {"s": {"1": {"b": true}}}}"#);
         assert_eq!(captured.counts(), (2, 1));
+        // Servers ignore arguments that they do not know.
+        let newer = INSERT.replace(r#""4": {"i": 1}"#, r#""4": {"i": 1}, "9": {"i": 1}"#);
+        captured.exchange("insert", &newer, "{}");
+        assert_eq!(captured.counts(), (3, 1));
     }
 
     #[test]
@@ -318,6 +340,38 @@ mod tests {
         let Captured { queue, tap, _directory } = captured;
         drop(tap);
         assert_eq!((queue.status().unsent, queue.status().again.len()), (1, 1));
+    }
+
+    #[test]
+    fn a_write_that_cannot_be_decoded_is_listed_before_its_reply_is_passed() {
+        let captured = Captured::new();
+        captured.exchange("set_keyspace", r#"{"1": {"t": "ks"}}"#, "{}");
+        // It was prepared before the proxy was started.
+        let execute = r#"{"1": {"i": 9}, "2": {"L": ["t", [{"t": "k"}]]}, "3": {"i": 1}}"#;
+        captured.exchange("execute_prepared_cql3_query", execute, r#"{"0": {"s": {"1": {"i": 2}}}}"#);
+        assert_eq!(captured.queue.status().again[0].table, "", "it may be any table");
+    }
+
+    #[test]
+    fn statements_that_another_connection_has_prepared_are_known() {
+        let first = Captured::new();
+        first.exchange("set_keyspace", r#"{"1": {"t": "ks"}}"#, "{}");
+        let text = r#"{"1": {"t": "INSERT INTO t (p, v) VALUES (?, 'v')"}, "2": {"i": 2}}"#;
+        let id = r#"{"0": {"s": {"1": {"i": 9}, "2": {"i": 1}}}}"#;
+        first.exchange("prepare_cql3_query", text, id);
+        first.exchange("prepare_cql_query", text, id);
+        let tap = first.tap.capture.tap(2, "127.0.0.1:1".parse().unwrap(), "old:9160".into());
+        let second = Captured { tap, ..first };
+        let execute = r#"{"1": {"i": 9}, "2": {"L": ["t", [{"t": "k"}]]}, "3": {"i": 1}}"#;
+        let void = r#"{"0": {"s": {"1": {"i": 2}}}}"#;
+        second.exchange("execute_prepared_cql3_query", execute, void);
+        assert_eq!(second.counts(), (1, 0));
+        let stored = futures_util::FutureExt::now_or_never(second.queue.next(1)).unwrap().unwrap();
+        assert_eq!(stored[0].write.keyspace.as_deref(), Some("ks"), "of the session that has prepared it");
+        // Servers do not share statements of CQL 2.
+        second.exchange("execute_prepared_cql_query", execute, void);
+        let status = second.queue.status();
+        assert_eq!((status.unsent, &status.again[0].table[..]), (1, ""));
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::super::call::{Answer, NativeFrame, NativeReply, NativeRequest, ReplyContent, method_of};
@@ -18,12 +17,11 @@ use crate::replay::{CandidateServer, Wire};
 use crate::value::Fields;
 use crate::{Protocol, ThriftMessage, Value};
 use base::compat::features::ConsistencyLevel;
+use net::{ServerStream, Upstream};
 use wire::native::{ProtocolVersion, consistency_code, request_opcode};
 use wire::thrift::frame::Transport;
 use wire::thrift::interface::Type;
 use wire::thrift::{MessageKind, NOT_COMPRESSED};
-
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Thrift connections for each keyspace that send at the same time. With far fewer than the clients have, the queue would never
 /// become empty.
@@ -69,24 +67,48 @@ impl LaneKey {
     }
 }
 
+/// Why a connection cannot be used any more.
+#[derive(Debug)]
+pub(super) struct LostLane {
+    pub why: String,
+    /// Whether the server has closed it, and not only been silent.
+    pub is_closed: bool,
+}
+
+impl LostLane {
+    fn silent(why: &str) -> LostLane {
+        LostLane { why: why.to_owned(), is_closed: false }
+    }
+
+    fn closed(error: &std::io::Error) -> LostLane {
+        LostLane { why: format!("connection lost: {error}"), is_closed: true }
+    }
+}
+
+impl From<LostLane> for String {
+    fn from(lost: LostLane) -> String {
+        lost.why
+    }
+}
+
 /// Why a write is not sent.
 enum NotSent {
     /// The connection is lost, or cannot be used any more.
-    Lost(String),
+    Lost(LostLane),
     /// The outcome of this write only.
     Outcome(QueuedOutcome),
 }
 
-impl From<String> for NotSent {
-    fn from(why: String) -> NotSent {
-        NotSent::Lost(why)
+impl From<LostLane> for NotSent {
+    fn from(lost: LostLane) -> NotSent {
+        NotSent::Lost(lost)
     }
 }
 
 /// An open connection.
 pub(super) struct Lane {
     key: LaneKey,
-    stream: TcpStream,
+    stream: ServerStream,
     wire: Wire,
     input: BytesMut,
     time: Duration,
@@ -109,11 +131,11 @@ impl Lane {
                 candidate.native.as_ref().ok_or("no address of its native protocol was given")?
             }
         };
-        let connecting = timeout(CONNECT_TIMEOUT.min(time), TcpStream::connect(address)).await;
+        let upstream = Upstream::new(address, options.tls.clone()).map_err(|error| error.to_string())?;
+        let connecting = timeout(time, upstream.connect()).await;
         let stream = connecting
             .map_err(|_| format!("cannot connect to {address}: no answer in time"))?
-            .map_err(|error| format!("cannot connect to {address}: {error}"))?;
-        stream.set_nodelay(true).map_err(|error| error.to_string())?;
+            .map_err(|error| error.to_string())?;
         let wire = Wire::new(key.protocol);
         let (input, prepared) = (BytesMut::new(), HashMap::new());
         let mut lane = Lane { key, stream, wire, input, time, next: 0, prepared };
@@ -154,22 +176,31 @@ impl Lane {
         version: ProtocolVersion,
         opcode: u8,
         body: Bytes,
-    ) -> Result<NativeReply, String> {
+    ) -> Result<NativeReply, LostLane> {
         let frame = NativeFrame { version, is_from_server: false, flags: 0, stream: 0, opcode, body };
         let replies = self.exchange(&[frame.write()]).await?;
-        let reply = replies.into_iter().flatten().next().ok_or("the server has not answered")?;
-        NativeReply::read(&reply).map_err(|error| error.to_string())
+        let reply = replies.into_iter().flatten().next();
+        let reply = reply.ok_or_else(|| LostLane::silent("the server has not answered"))?;
+        NativeReply::read(&reply).map_err(|error| LostLane::silent(&error.to_string()))
     }
 
     pub(super) async fn thrift_call(
         &mut self,
         method: &'static str,
         fields: Fields,
-    ) -> Result<ThriftMessage, String> {
+    ) -> Result<ThriftMessage, LostLane> {
         let message = ThriftMessage { name: method.into(), kind: MessageKind::Call, seqid: 0, fields };
         let replies = self.exchange(&[message.write()]).await?;
-        let reply = replies.into_iter().flatten().next().ok_or("the server has not answered")?;
-        ThriftMessage::read(&reply).map_err(|error| error.to_string())
+        let reply = replies.into_iter().flatten().next();
+        let reply = reply.ok_or_else(|| LostLane::silent("the server has not answered"))?;
+        ThriftMessage::read(&reply).map_err(|error| LostLane::silent(&error.to_string()))
+    }
+
+    /// Returns whether a server can be reached by a new connection, and answers.
+    pub(super) async fn is_answered(key: LaneKey, options: &SenderOptions) -> bool {
+        let Ok(mut lane) = Lane::open(key, options).await else { return false };
+        // The native protocol has begun with STARTUP. A server that does not know the method says so.
+        lane.key.version.is_some() || lane.thrift_call("describe_version", Fields::default()).await.is_ok()
     }
 
     /// Sends writes together. Returns the outcome of each in their order.
@@ -181,19 +212,19 @@ impl Lane {
         &mut self,
         writes: &[&QueuedWrite],
         consistency: Option<ConsistencyLevel>,
-    ) -> Result<Vec<QueuedOutcome>, String> {
+    ) -> Result<Vec<QueuedOutcome>, LostLane> {
         let mut messages = Vec::with_capacity(writes.len());
         // The method of each write that is sent, or the outcome of one that is not.
         let mut methods = Vec::with_capacity(writes.len());
         for (at, write) in writes.iter().enumerate() {
             let stream = i16::try_from(at).unwrap_or_default();
             let shortened = shortened(write, waited_s(write));
-            let message = shortened.as_ref().unwrap_or(&write.message);
+            let write = shortened.as_ref().unwrap_or(write);
             let made = match self.key.version {
-                Some(_) => native_message(message, stream, consistency)
+                Some(_) => native_message(&write.message, stream, consistency)
                     .map(|message| (String::new(), message))
                     .map_err(|why| NotSent::Outcome(QueuedOutcome::Refused(why))),
-                None => self.thrift_message(write, message, consistency).await,
+                None => self.thrift_message(write, consistency).await,
             };
             match made {
                 Ok((method, message)) => {
@@ -201,7 +232,7 @@ impl Lane {
                     messages.push(message);
                 }
                 Err(NotSent::Outcome(outcome)) => methods.push(Err(outcome)),
-                Err(NotSent::Lost(why)) => return Err(why),
+                Err(NotSent::Lost(lost)) => return Err(lost),
             }
         }
         let mut replies = self.exchange(&messages).await?.into_iter();
@@ -229,15 +260,14 @@ impl Lane {
     async fn thrift_message(
         &mut self,
         write: &QueuedWrite,
-        sent: &Bytes,
         consistency: Option<ConsistencyLevel>,
     ) -> Result<(String, Bytes), NotSent> {
         let unreadable = |error: &dyn std::fmt::Display| QueuedOutcome::Refused(error.to_string());
-        let read = ThriftMessage::read(sent);
+        let read = ThriftMessage::read(&write.message);
         let mut message = read.map_err(|error| NotSent::Outcome(unreadable(&error)))?;
         let method = message.method();
         if consistency.is_none() && write.statement.is_none() {
-            return Ok((method, sent.clone()));
+            return Ok((method, write.message.clone()));
         }
         if let Some(text) = &write.statement {
             let id = self.prepare(method.contains("cql3"), text).await?;
@@ -274,8 +304,7 @@ impl Lane {
     }
 
     /// Sends messages, and waits for their replies. Returns them in the order of the messages; `None` for one that has none.
-    async fn exchange(&mut self, messages: &[Bytes]) -> Result<Vec<Option<Bytes>>, String> {
-        let lost = |error: std::io::Error| format!("connection lost: {error}");
+    async fn exchange(&mut self, messages: &[Bytes]) -> Result<Vec<Option<Bytes>>, LostLane> {
         let (mut out, first) = (BytesMut::new(), self.next);
         let mut missing = 0;
         for message in messages {
@@ -285,11 +314,18 @@ impl Lane {
             self.wire.put(self.next, message, &mut out);
             self.next += 1;
         }
-        let written = timeout(self.time, self.stream.write_all(&out)).await;
-        written.map_err(|_| "the server takes no requests".to_owned())?.map_err(lost)?;
+        let writing = async {
+            self.stream.write_all(&out).await?;
+            // TLS may hold bytes back.
+            self.stream.flush().await
+        };
+        let written = timeout(self.time, writing).await;
+        let written = written.map_err(|_| LostLane::silent("the server takes no requests"))?;
+        written.map_err(|error| LostLane::closed(&error))?;
         let mut replies = vec![None; messages.len()];
         while missing > 0 {
-            if let Some((call, reply)) = self.wire.take(&mut self.input)? {
+            let taken = self.wire.take(&mut self.input).map_err(|why| LostLane::silent(&why))?;
+            if let Some((call, reply)) = taken {
                 let at = call.checked_sub(first).and_then(|at| usize::try_from(at).ok());
                 if let Some(place) = at.and_then(|at| replies.get_mut(at)) {
                     // Only the first reply of a stream counts.
@@ -299,8 +335,9 @@ impl Lane {
             }
             self.input.reserve(READ_BYTES);
             let read = timeout(self.time, self.stream.read_buf(&mut self.input)).await;
-            if read.map_err(|_| "the server does not answer".to_owned())?.map_err(lost)? == 0 {
-                return Err("the server closed the connection".to_owned());
+            let read = read.map_err(|_| LostLane::silent("the server does not answer"))?;
+            if read.map_err(|error| LostLane::closed(&error))? == 0 {
+                return Err(LostLane { why: "the server closed the connection".to_owned(), is_closed: true });
             }
         }
         Ok(replies)

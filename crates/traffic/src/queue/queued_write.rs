@@ -14,6 +14,8 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 use super::rule::ResendRule;
 use crate::Protocol;
+use crate::call::{Conversation, PreparedTexts};
+use crate::replay::TouchedKeys;
 
 /// A write, as it is sent to the other server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +37,13 @@ pub struct QueuedWrite {
 }
 
 impl QueuedWrite {
+    /// Returns the size of the message and its rows, as far as it shows them without the schema.
+    pub(super) fn described(&self) -> String {
+        let call = Conversation::new(self.protocol).request(&self.message, &PreparedTexts::default());
+        let rows = call.map_or_else(|_| String::new(), |call| TouchedKeys::of(&call).to_string());
+        format!("a message of {} bytes, for {rows}", self.message.len())
+    }
+
     /// Returns the length of `encode`, at most.
     pub(super) fn bytes_max(&self) -> usize {
         let texts = [self.keyspace.as_ref(), self.statement.as_ref(), Some(&self.table)];

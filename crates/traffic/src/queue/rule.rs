@@ -1,8 +1,11 @@
 //! Decides whether a write may be sent again.
 
 use super::super::call::{Call, Request, StatementWords};
+use super::again::AgainReason;
 use crate::Value;
-use cql_syntax::{TokenKind, tokens_of_any};
+use base::model::BoundValue;
+use cql_syntax::{Token, TokenKind, tokens_of_any};
+use wire::native::ProtocolVersion;
 
 /// The rule by which a write is sent to the other server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,8 +17,7 @@ pub enum ResendRule {
     /// It changes more if it is applied twice, such as the increment of a counter, or fails then, such as a change of the
     /// schema. It is sent alone and once. If the outcome is unknown, its table must be compared or copied again.
     Once,
-    /// It is not sent. The effect of a conditional write depends on what the server has stored, and the timestamp is the
-    /// server's: its table must be compared or copied again. Changes of users and rights have passwords.
+    /// It is not sent, and its table must be compared or copied again: see [`ResendRule::why_never`].
     Never,
 }
 
@@ -34,7 +36,7 @@ impl ResendRule {
         if is_of_schema || is_counter || is_definition || has_counters(call) {
             return ResendRule::Once;
         }
-        if call.is_conditional() {
+        if call.is_conditional() || call.texts().any(computes_values) {
             return ResendRule::Never;
         }
         for text in call.texts() {
@@ -44,10 +46,23 @@ impl ResendRule {
                 _ => return ResendRule::Once,
             }
         }
+        if binds_lists(call) {
+            return ResendRule::Once;
+        }
         if call.lets_server_set_timestamps() && !has_own_timestamp(call) {
             return ResendRule::InOrder;
         }
         ResendRule::Timestamped
+    }
+
+    /// Returns why a call of the rule `Never` is not sent: the effect of a conditional write depends on what the server has
+    /// stored, and each server would compute another value. Changes of users and rights have passwords.
+    pub(super) fn why_never(call: &Call) -> AgainReason {
+        match call {
+            _ if call.is_conditional() => AgainReason::Conditional,
+            _ if call.texts().any(computes_values) => AgainReason::Computed,
+            _ => AgainReason::NotSendable,
+        }
     }
 
     pub(super) fn number(self) -> u8 {
@@ -104,6 +119,74 @@ fn has_lists(text: &str) -> bool {
     tokens_of_any(text).any(|token| token.kind != TokenKind::Hidden && token.raw(text) == "[")
 }
 
+/// The functions whose value each server computes for itself.
+const COMPUTED: [&str; 10] = [
+    "now",
+    "uuid",
+    "currenttimestamp",
+    "currentdate",
+    "currenttime",
+    "currenttimeuuid",
+    "current_timestamp",
+    "current_date",
+    "current_time",
+    "current_timeuuid",
+];
+
+/// Returns whether each server would compute another value for a statement, also if it is sent again. The constant `'now'` is
+/// such a value, too, if the column is of times.
+fn computes_values(text: &str) -> bool {
+    let visible: Vec<Token> = tokens_of_any(text).filter(|token| token.kind != TokenKind::Hidden).collect();
+    let is_now = |token: &Token| {
+        token.kind == TokenKind::String && token.value(text).trim().eq_ignore_ascii_case("now")
+    };
+    let is_call = |pair: &[Token]| match pair {
+        [name, bracket] if bracket.raw(text) == "(" => {
+            COMPUTED.iter().any(|function| name.raw(text).eq_ignore_ascii_case(function))
+        }
+        _ => false,
+    };
+    visible.iter().any(is_now) || visible.windows(2).any(is_call)
+}
+
+/// Returns whether a value that is bound to a statement may be a list: its elements are doubled if it is written again. A value of
+/// another type seldom has the bytes of a list; its statement is only sent more carefully.
+fn binds_lists(call: &Call) -> bool {
+    match &call.request {
+        Request::Native(request) => {
+            let length_bytes = if request.frame.version < ProtocolVersion::V3 { 2 } else { 4 };
+            let mut values = request.statements.iter().flat_map(|statement| &statement.values);
+            values.any(|value| matches!(value, BoundValue::Value(bytes) if may_be_list(bytes, length_bytes)))
+        }
+        // Thrift has the form of version 2 up to 2.1, and of version 3 later.
+        Request::Thrift { message, .. } if call.statement.is_some() => match message.fields.get(&2) {
+            Some(Value::List(_, values)) => {
+                let mut values = values.iter().filter_map(Value::as_binary);
+                values.any(|bytes| [2, 4].into_iter().any(|length_bytes| may_be_list(bytes, length_bytes)))
+            }
+            _ => false,
+        },
+        Request::Thrift { .. } => false,
+    }
+}
+
+/// Returns whether bytes have the form of a list with elements: their number, and each with its length.
+fn may_be_list(mut bytes: &[u8], length_bytes: usize) -> bool {
+    let Some(count) = take_number(&mut bytes, length_bytes) else { return false };
+    for _ in 0..count {
+        let length = take_number(&mut bytes, length_bytes);
+        let Some((_, rest)) = length.and_then(|length| bytes.split_at_checked(length)) else { return false };
+        bytes = rest;
+    }
+    count > 0 && bytes.is_empty()
+}
+
+fn take_number(bytes: &mut &[u8], length_bytes: usize) -> Option<usize> {
+    let (number, rest) = bytes.split_at_checked(length_bytes)?;
+    *bytes = rest;
+    Some(number.iter().fold(0, |number, byte| number << 8 | usize::from(*byte)))
+}
+
 /// Returns whether a `batch_mutate` has a counter: the fields 3 and 4 of ColumnOrSuperColumn.
 fn has_counters(call: &Call) -> bool {
     let Request::Thrift { message, .. } = &call.request else { return false };
@@ -124,9 +207,10 @@ fn has_counter(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::{Conversation, PreparedTexts};
+    use crate::call::{Conversation, NativeFrame, PreparedText, PreparedTexts};
     use crate::value::fields_from_json;
     use crate::{Protocol, ThriftMessage};
+    use wire::native::request_opcode;
     use wire::thrift::MessageKind;
 
     fn rule(name: &'static str, fields: &str) -> ResendRule {
@@ -176,11 +260,46 @@ mod tests {
             ("DELETE FROM t USING TIMESTAMP 7 WHERE k = 1", ResendRule::Timestamped),
             ("CREATE TABLE IF NOT EXISTS t (k int PRIMARY KEY)", ResendRule::Once),
             ("ALTER USER u WITH PASSWORD 'x'", ResendRule::Never),
+            ("INSERT INTO t (k, v) VALUES (1, now()) USING TIMESTAMP 7", ResendRule::Never),
+            ("INSERT INTO t (k, v) VALUES (1, 'Now') USING TIMESTAMP 7", ResendRule::Never),
+            ("UPDATE t USING TIMESTAMP 7 SET now = 1 WHERE k = 1", ResendRule::Timestamped),
             ("TRUNCATE t", ResendRule::Once),
         ] {
             let fields = format!(r#"{{"1": {{"t": "{text}"}}, "2": {{"i": 2}}}}"#);
             assert_eq!(rule("execute_cql3_query", &fields), expected, "{text}");
         }
+    }
+
+    /// Returns a BATCH of the native protocol of two statements, of which the second is prepared.
+    fn batch(text: &'static str, value: &[u8]) -> Call {
+        let body = b"\0\0\x02\0\0\0\0\x35INSERT INTO t (k, v) VALUES (1, 2) USING TIMESTAMP 5 \0\0\x01\0\x02id\0\x01";
+        let length = u32::try_from(value.len()).unwrap().to_be_bytes();
+        let body = [&body[..], &length, value, b"\0\x01\x20\0\0\0\0\0\0\0\x05"].concat().into();
+        let (version, opcode) = (ProtocolVersion::V3, request_opcode::BATCH);
+        let frame = NativeFrame { version, is_from_server: false, flags: 0, stream: 0, opcode, body };
+        let mut prepared = PreparedTexts::default();
+        prepared.put(b"id", PreparedText { text: text.into(), keyspace: None });
+        Conversation::new(Protocol::Native).request(&frame.write(), &prepared).unwrap()
+    }
+
+    #[test]
+    fn statements_that_a_batch_has_prepared_count() {
+        for (text, value, expected) in [
+            ("UPDATE t SET v = ? WHERE k = 1", &b"1"[..], ResendRule::Timestamped),
+            ("UPDATE t SET n = n + ? WHERE k = 1", b"1", ResendRule::Once),
+            ("UPDATE t SET v = ? WHERE k = 1 IF v = 2", b"1", ResendRule::Never),
+            ("UPDATE t SET v = ?, at = now() WHERE k = 1", b"1", ResendRule::Never),
+            ("UPDATE t SET l = ? WHERE k = 1", b"\0\0\0\x01\0\0\0\x01x", ResendRule::Once),
+            ("UPDATE t SET l = ? WHERE k = 1", b"\0\0\0\0", ResendRule::Timestamped),
+            ("UPDATE t SET l = ? WHERE k = 1", b"\0\0\0\x01\0\0\0\x01xy", ResendRule::Timestamped),
+        ] {
+            let call = batch(text, value);
+            assert_eq!(ResendRule::of(&call), expected, "{text}");
+            assert!(!call.is_of_unknown_text() && call.family.as_deref() == Some("t"));
+        }
+        let why = |text| ResendRule::why_never(&batch(text, b"1"));
+        assert_eq!(why("UPDATE t SET v = ? WHERE k = 1 IF v = 2"), AgainReason::Conditional);
+        assert_eq!(why("UPDATE t SET v = ?, at = now() WHERE k = 1"), AgainReason::Computed);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 
 use super::again::AgainReason;
 use super::failure::QueueError;
-use super::lane::{Lane, LaneKey};
+use super::lane::{Lane, LaneKey, LostLane};
 use super::login::QueueLogin;
 use super::outcome::QueuedOutcome;
 use super::rule::ResendRule;
@@ -16,6 +16,7 @@ use super::segment::StoredWrite;
 use super::write_queue::WriteQueue;
 use crate::replay::CandidateServer;
 use base::compat::features::ConsistencyLevel;
+use net::Connector;
 
 /// Writes that are sent before the answer to the first: streams of the native protocol end at 127 in its first versions.
 const WINDOW: usize = 100;
@@ -25,11 +26,16 @@ const LANES_MAX: usize = 256;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
+/// A write is listed once the server has closed the connection at it so many times, and has answered other requests.
+const CLOSED_MAX: u32 = 3;
+
 /// The options of a sender.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct SenderOptions {
     /// The server that gets the writes.
     pub server: CandidateServer,
+    /// Encrypts the connections; `None`: they are not encrypted.
+    pub tls: Option<Connector>,
     /// The time that an answer may take.
     pub timeout: Duration,
     /// The consistency level of the writes; `None`: the one that the client has chosen.
@@ -43,12 +49,22 @@ pub struct QueueSender {
     queue: Arc<WriteQueue>,
     options: SenderOptions,
     lanes: HashMap<LaneKey, Lane>,
+    /// The writes that are sent one by one, because the server has closed the connection at one of them.
+    alone: usize,
+    /// The write at which the server has closed the connection last, and how often.
+    closed_at: Option<ClosingWrite>,
+}
+
+/// A write at which the server closes the connection, such as a message above its limit of frames.
+struct ClosingWrite {
+    number: u64,
+    times: u32,
 }
 
 impl QueueSender {
     /// Creates the sender of a queue.
     pub fn new(queue: Arc<WriteQueue>, options: SenderOptions) -> QueueSender {
-        QueueSender { queue, options, lanes: HashMap::new() }
+        QueueSender { queue, options, lanes: HashMap::new(), alone: 0, closed_at: None }
     }
 
     /// Sends until the task is dropped. While the server cannot be reached, tries again and again.
@@ -103,12 +119,16 @@ impl QueueSender {
         let is_together = |stored: &&StoredWrite| stored.write.rule == ResendRule::Timestamped;
         let together = writes.iter().take_while(is_together).count();
         match writes.first() {
-            Some(first) if together == 0 => self.deliver_alone(first).await,
+            Some(first) if together == 0 || self.alone > 0 => {
+                let delivered = self.deliver_alone(first).await?;
+                self.alone = self.alone.saturating_sub(usize::from(delivered.is_ok()));
+                Ok(delivered)
+            }
             _ => self.deliver_together(writes.get(..together).unwrap_or_default()).await,
         }
     }
 
-    /// Sends a write whose order or number counts.
+    /// Sends a write whose order or number counts, or at which the server may close the connection.
     async fn deliver_alone(&mut self, stored: &StoredWrite) -> Result<Result<(), String>, QueueError> {
         let is_once = stored.write.rule == ResendRule::Once;
         let Some(key) = self.key_of(stored) else {
@@ -121,8 +141,8 @@ impl QueueSender {
             self.queue.begin(Some(stored.number))?;
         }
         let Some(lane) = self.lanes.get_mut(&key) else { return Ok(Ok(())) };
-        let mut sent = lane.send(&[&stored.write], self.options.consistency).await;
-        let outcome = sent.as_mut().map(|outcomes| outcomes.pop().unwrap_or_else(unanswered));
+        let sent = lane.send(&[&stored.write], self.options.consistency).await;
+        let outcome = sent.map(|mut outcomes| outcomes.pop().unwrap_or_else(unanswered));
         match outcome {
             Ok(QueuedOutcome::Applied) => self.queue.acknowledge(stored).map(Ok),
             Ok(QueuedOutcome::Refused(why) | QueuedOutcome::Failed(why)) => {
@@ -135,13 +155,31 @@ impl QueueSender {
                 Ok(Err(why))
             }
             Ok(QueuedOutcome::TimedOut(why)) if !is_once => Ok(Err(why)),
-            Err(why) if !is_once => Ok(Err(why.clone())),
+            Err(lost) if !is_once => {
+                if lost.is_closed && self.closes_again(stored, &key).await {
+                    self.lanes.clear();
+                    let why = format!("the server closes the connection at {}", stored.write.described());
+                    return self.settle(stored, AgainReason::NotSendable, &why).map(Ok);
+                }
+                Ok(Err(lost.why))
+            }
             Ok(QueuedOutcome::TimedOut(_)) => self.settle(stored, AgainReason::UnknownOutcome, "").map(Ok),
             Err(_) => {
                 self.lanes.clear();
                 self.settle(stored, AgainReason::UnknownOutcome, "").map(Ok)
             }
         }
+    }
+
+    /// Returns whether the server has closed the connection at a write often enough, and answers other requests.
+    async fn closes_again(&mut self, stored: &StoredWrite, key: &LaneKey) -> bool {
+        if !Lane::is_answered(key.clone(), &self.options).await {
+            return false;
+        }
+        let before = self.closed_at.as_ref().filter(|before| before.number == stored.number);
+        let times = before.map_or(0, |before| before.times) + 1;
+        self.closed_at = Some(ClosingWrite { number: stored.number, times });
+        times >= CLOSED_MAX
     }
 
     /// Sends writes with timestamps: any of them may be sent twice, and in any order.
@@ -178,7 +216,12 @@ impl QueueSender {
                     }
                     self.lanes.insert(key, lane);
                 }
-                Err(why) => trouble = Some(why),
+                Err(lost) => {
+                    if lost.is_closed {
+                        self.alone = writes.len();
+                    }
+                    trouble = Some(lost.why);
+                }
             }
         }
         let mut last = None;
@@ -237,10 +280,13 @@ async fn send_group(
     writes: &[StoredWrite],
     members: Vec<usize>,
     options: &SenderOptions,
-) -> Result<SentGroup, String> {
+) -> Result<SentGroup, LostLane> {
     let mut lane = match lane {
         Some(lane) => lane,
-        None => Lane::open(key.clone(), options).await?,
+        None => {
+            let opened = Lane::open(key.clone(), options).await;
+            opened.map_err(|why| LostLane { why, is_closed: false })?
+        }
     };
     let sent: Vec<_> = members.iter().filter_map(|at| writes.get(*at)).map(|stored| &stored.write).collect();
     let outcomes = lane.send(&sent, options.consistency).await?;
@@ -250,4 +296,96 @@ async fn send_group(
 /// The lane returns an outcome for each write.
 fn unanswered() -> QueuedOutcome {
     QueuedOutcome::TimedOut("the server has not answered".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::super::queued_write::QueuedWrite;
+    use super::super::write_queue::QueueLimits;
+    use super::*;
+    use crate::value::fields_from_json;
+    use crate::{Protocol, ThriftMessage};
+    use wire::thrift::MessageKind;
+
+    const FRAME_BYTES_MAX: usize = 1_000;
+
+    /// Serves a connection as a Thrift server does whose frames are limited.
+    async fn serve(mut stream: TcpStream) -> std::io::Result<()> {
+        loop {
+            let length = usize::try_from(stream.read_u32().await?).unwrap();
+            if length > FRAME_BYTES_MAX {
+                return Ok(());
+            }
+            let mut message = vec![0; length];
+            stream.read_exact(&mut message).await?;
+            let call = ThriftMessage::read(&Bytes::from(message)).unwrap();
+            let fields = crate::Fields::new();
+            let reply = ThriftMessage { kind: MessageKind::Reply, fields, ..call }.write();
+            stream.write_u32(u32::try_from(reply.len()).unwrap()).await?;
+            stream.write_all(&reply).await?;
+        }
+    }
+
+    fn insert(key: &str, value: &str) -> QueuedWrite {
+        let column = format!(r#"{{"s": {{"1": {{"t": "c"}}, "2": {{"t": "{value}"}}, "3": {{"l": 1}}}}}}"#);
+        let fields = format!(
+            r#"{{"1": {{"t": "{key}"}}, "2": {{"s": {{"3": {{"t": "cf"}}}}}}, "3": {column}, "4": {{"i": 1}}}}"#
+        );
+        let fields = fields_from_json(&serde_json::from_str(&fields).unwrap()).unwrap();
+        QueuedWrite {
+            at_us: crate::record::now_us(),
+            protocol: Protocol::Thrift { is_framed: true },
+            rule: ResendRule::Timestamped,
+            keyspace: None,
+            statement: None,
+            table: "k.cf".to_owned(),
+            message: ThriftMessage { name: "insert".into(), kind: MessageKind::Call, seqid: 1, fields }
+                .write(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_message_that_the_server_does_not_take_is_listed_and_the_others_are_sent() {
+        let directory = tempfile::tempdir().unwrap();
+        let limits = QueueLimits { bytes: 1_000_000, age: Duration::from_secs(60) };
+        let queue = Arc::new(WriteQueue::open(directory.path(), limits).unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let thrift = listener.local_addr().unwrap().to_string();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream));
+            }
+        });
+        for number in 0..40 {
+            let length = if number == 20 { FRAME_BYTES_MAX } else { 10 };
+            queue.append(&insert(&format!("row{number}"), &"x".repeat(length))).unwrap();
+        }
+        let options = SenderOptions {
+            server: CandidateServer { thrift, native: None },
+            tls: None,
+            timeout: Duration::from_secs(10),
+            consistency: None,
+            login: None,
+        };
+        let sender = tokio::spawn(QueueSender::new(queue.clone(), options).run());
+        let sent = async {
+            while queue.status().unsent > 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), sent).await.expect("the queue goes on");
+        sender.abort();
+        let again = queue.status().again;
+        let [only] = &again[..] else { panic!("{again:?}") };
+        assert_eq!((&only.table[..], only.reason, only.writes), ("k.cf", AgainReason::NotSendable, 1));
+        assert!(
+            only.error.contains("closes the connection") && only.error.ends_with("row=row20"),
+            "{}",
+            only.error
+        );
+    }
 }

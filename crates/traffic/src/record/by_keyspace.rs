@@ -21,10 +21,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::queue::Tap;
 use super::relay::{Observers, relay};
-use super::upstream::{ServerStream, Upstream, UpstreamError};
 use crate::call::{Call, Conversation, PreparedTexts, StatementWords};
 use crate::limits::RECORDED_MESSAGE_BYTES_MAX;
 use crate::{Protocol, Side, ThriftMessage};
+use net::{ServerStream, Upstream, UpstreamError};
 use wire::limits::MESSAGE_BYTES_MAX;
 use wire::thrift::MessageKind;
 use wire::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Transport, detect};

@@ -71,8 +71,7 @@ impl ProxyPort {
             let capture = self.proxy.capture.as_ref();
             let captured = capture.map(|capture| capture.tap(connection, peer, usual.address.clone()));
             let observers = Observers { tap: Some(open()), captured: captured.map(Arc::new) };
-            let stamp = self.proxy.stamps.as_ref().map(Stamps::stamp);
-            relay(stream, server, observers, stamp).await.map_err(ConnectionEnd::Lost)
+            relay(stream, server, observers, self.proxy.stamps).await.map_err(ConnectionEnd::Lost)
         };
         tokio::select! {
             ended = passing => ended,

@@ -1,12 +1,14 @@
-//! Passes bytes between a client and a server, unchanged and at once; with a stamp, writes of CQL get timestamps.
+//! Passes bytes between a client and a server, unchanged and at once; a stamp changes writes of CQL, and replies to requests
+//! itself.
 
 use std::io;
 use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
+use super::own_replies::OwnReplies;
 use super::queue::Tap;
-use super::stamp::RequestStamp;
+use super::stamp::{RequestStamp, Stamps};
 use crate::Side;
 use crate::queue::CapturedTap;
 
@@ -23,7 +25,7 @@ pub struct Observers {
 }
 
 /// Passes the bytes of both sides until both have ended, or one is lost. Each side's bytes are observed before they are
-/// passed on. A `stamp` changes what the client has sent before that.
+/// passed on. The `stamps` change what the client has sent before that.
 ///
 /// # Errors
 ///
@@ -32,17 +34,21 @@ pub async fn relay(
     client: impl AsyncRead + AsyncWrite,
     server: impl AsyncRead + AsyncWrite,
     observers: Observers,
-    stamp: Option<RequestStamp>,
+    stamps: Option<Stamps>,
 ) -> io::Result<()> {
     let (mut client_reads, mut client_writes) = tokio::io::split(client);
     let (mut server_reads, mut server_writes) = tokio::io::split(server);
     let (mut lost_of_client, mut lost_of_server) = (0, 0);
     let mut first_end = None;
+    let (captured, own_replies) = (&observers.captured, OwnReplies::default());
+    let is_changed = stamps.is_some() || captured.is_some();
+    let stamp = is_changed.then(|| RequestStamp::new(stamps, captured.clone()));
     let outcome = {
         let (lost, side) = (&mut lost_of_client, Side::Client);
-        let from_client = Passage { observers: &observers, side, lost, stamp };
+        let from_client = Passage { observers: &observers, side, lost, stamp, own_replies: &own_replies };
         let (lost, side) = (&mut lost_of_server, Side::Server);
-        let from_server = Passage { observers: &observers, side, lost, stamp: None };
+        let from_server =
+            Passage { observers: &observers, side, lost, stamp: None, own_replies: &own_replies };
         let requests = from_client.pass(&mut client_reads, &mut server_writes);
         let replies = from_server.pass(&mut server_reads, &mut client_writes);
         tokio::pin!(requests, replies);
@@ -71,6 +77,7 @@ struct Passage<'a> {
     side: Side,
     lost: &'a mut u64,
     stamp: Option<RequestStamp>,
+    own_replies: &'a OwnReplies,
 }
 
 impl Passage<'_> {
@@ -82,10 +89,17 @@ impl Passage<'_> {
     ) -> io::Result<()> {
         let mut buffer = vec![0; BUFFER_BYTES];
         loop {
-            let count = from.read(&mut buffer).await?;
-            let stamped = self.stamp.as_mut().map(|stamp| match count {
-                0 => stamp.rest(),
-                _ => stamp.take(&buffer[..count]),
+            let count = tokio::select! {
+                read = from.read(&mut buffer) => read?,
+                () = self.own_replies.arrived(), if self.side == Side::Server => {
+                    self.pass_own_replies(&mut to).await?;
+                    continue;
+                }
+            };
+            let stamped = self.stamp.as_mut().map(|stamp| {
+                let passed = if count == 0 { stamp.rest() } else { stamp.take(&buffer[..count]) };
+                self.own_replies.add(&stamp.take_replies());
+                passed
             });
             let bytes = stamped.as_deref().unwrap_or(&buffer[..count]);
             if !bytes.is_empty() {
@@ -98,6 +112,7 @@ impl Passage<'_> {
                 to.write_all(bytes).await?;
                 // TLS may hold bytes back.
                 to.flush().await?;
+                self.pass_own_replies(&mut to).await?;
             }
             if count == 0 {
                 return to.shutdown().await;
@@ -106,5 +121,14 @@ impl Passage<'_> {
                 buffer = vec![0; LARGE_BUFFER_BYTES];
             }
         }
+    }
+    /// Passes the proxy's own replies to the client.
+    async fn pass_own_replies<W: AsyncWrite + Unpin>(&self, to: &mut W) -> io::Result<()> {
+        if self.side == Side::Server {
+            let replies = self.own_replies.take(self.observers.captured.as_ref());
+            to.write_all(&replies).await?;
+            to.flush().await?;
+        }
+        Ok(())
     }
 }

@@ -10,6 +10,8 @@
 //! statements in native v1 and v2 and over Thrift, which have no place for one. A DELETE as text needs a table that is
 //! known to have no counters: one that was written before by an INSERT, or by an UPDATE that sets a value.
 //!
+//! Executions of statements that a queue does not know are not passed: see [`super::own_replies`].
+//!
 //! Requests are passed once they are whole. Bytes that cannot be decoded, and all after them, pass unchanged.
 
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -21,10 +23,12 @@ use bytes::{BufMut, Bytes, BytesMut};
 use parking_lot::Mutex;
 
 use super::decoder::{Unreadable, compression_of, decompressed, protocol_of, read_head};
+use super::own_replies::unprepared_reply;
 use crate::call::{NativeFrame, NativeRequest, StatementText, StatementWords};
 use crate::limits::{RECORDED_MESSAGE_BYTES_MAX, SHADOW_PLAIN_TABLES_MAX};
 use crate::native_head::NativeHead;
 use crate::native_message::NativeMessage;
+use crate::queue::CapturedTap;
 use crate::{LossReason, Protocol, Side, ThriftMessage, Value};
 use base::util::Clock;
 use cql_syntax::limits::STATEMENT_BYTES_MAX;
@@ -48,20 +52,8 @@ impl Default for Stamps {
     }
 }
 
-impl Stamps {
-    /// Returns the stamp of a new connection.
-    pub fn stamp(&self) -> RequestStamp {
-        let (input, requests) = (BytesMut::new(), StampedRequests::Undetected);
-        RequestStamp {
-            statements: StampedStatements { stamps: self.clone(), keyspace: None },
-            input,
-            requests,
-        }
-    }
-}
-
 /// The requests of a connection.
-pub struct RequestStamp {
+pub(super) struct RequestStamp {
     statements: StampedStatements,
     /// Bytes that are not passed yet.
     input: BytesMut,
@@ -76,6 +68,14 @@ enum StampedRequests {
     Unknown,
 }
 
+/// A request that does not pass unchanged.
+enum StampedRequest {
+    /// It is passed in another form.
+    Other(Bytes),
+    /// It is not passed: this is the reply.
+    Answered(Bytes),
+}
+
 #[derive(Default)]
 struct NativeRequests {
     compression: Option<Compression>,
@@ -86,6 +86,17 @@ struct NativeRequests {
 }
 
 impl RequestStamp {
+    /// Returns the stamp of a new connection, whose writes may go into a queue.
+    pub(super) fn new(stamps: Option<Stamps>, captured: Option<Arc<CapturedTap>>) -> RequestStamp {
+        let statements = StampedStatements { stamps, keyspace: None, captured, replies: BytesMut::new() };
+        RequestStamp { statements, input: BytesMut::new(), requests: StampedRequests::Undetected }
+    }
+
+    /// Returns the replies to requests that were not passed.
+    pub(super) fn take_replies(&mut self) -> Bytes {
+        self.statements.replies.split().freeze()
+    }
+
     /// Returns the bytes that are passed on after these bytes of the client.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Bytes {
         self.input.extend_from_slice(bytes);
@@ -170,7 +181,11 @@ impl NativeRequests {
                 return Ok(());
             }
             let frame = source.split_to(head.frame_bytes()).freeze();
-            let frame = self.stamped(&head, &frame, statements).unwrap_or(frame);
+            let (frame, out) = match self.stamped(&head, &frame, statements) {
+                None => (frame, &mut *out),
+                Some(StampedRequest::Other(frame)) => (frame, &mut *out),
+                Some(StampedRequest::Answered(reply)) => (reply, &mut statements.replies),
+            };
             match codec {
                 Some(codec) => codec.put(&frame, out),
                 None => out.extend_from_slice(&frame),
@@ -178,13 +193,13 @@ impl NativeRequests {
         }
     }
 
-    /// Returns the frame of a write with a timestamp, not compressed; `None` if it stays as it is.
+    /// Returns the frame of a write with a timestamp, or the reply to it, not compressed; `None` if it passes as it is.
     fn stamped(
         &mut self,
         head: &NativeHead,
         frame: &Bytes,
         statements: &mut StampedStatements,
-    ) -> Option<Bytes> {
+    ) -> Option<StampedRequest> {
         match RequestCode::of_number(head.opcode)? {
             RequestCode::Startup => {
                 self.compression = compression_of(head, frame);
@@ -193,7 +208,13 @@ impl NativeRequests {
                 None
             }
             RequestCode::Query | RequestCode::Prepare | RequestCode::Execute | RequestCode::Batch => {
-                statements.stamp_native(&decompressed(head, frame.clone(), self.compression)?)
+                let frame = decompressed(head, frame.clone(), self.compression)?;
+                let request = NativeRequest::read(&frame).ok()?;
+                let captured = statements.captured.as_ref();
+                match captured.and_then(|captured| unprepared_reply(captured, &request)) {
+                    Some(reply) => Some(StampedRequest::Answered(reply)),
+                    None => statements.stamp_native(&frame, &request).map(StampedRequest::Other),
+                }
             }
             _ => None,
         }
@@ -202,9 +223,14 @@ impl NativeRequests {
 
 /// Adds timestamps to the statements of one connection.
 struct StampedStatements {
-    stamps: Stamps,
+    /// `None` if statements stay as they are.
+    stamps: Option<Stamps>,
     /// The keyspace that the client has selected.
     keyspace: Option<String>,
+    /// Knows the prepared statements.
+    captured: Option<Arc<CapturedTap>>,
+    /// The replies to requests that are not passed.
+    replies: BytesMut,
 }
 
 impl StampedStatements {
@@ -213,9 +239,10 @@ impl StampedStatements {
         if let Some(keyspace) = StatementWords::used_keyspace(text) {
             self.keyspace = Some(keyspace);
         }
+        let plain = &self.stamps.as_ref()?.plain;
         with_timestamp(text, timestamp_us, |table, shows_plain| {
             let table = TableName { keyspace: table.keyspace.or_else(|| self.keyspace.clone()), ..table };
-            let mut plain = self.stamps.plain.lock();
+            let mut plain = plain.lock();
             if shows_plain && plain.len() < SHADOW_PLAIN_TABLES_MAX {
                 plain.insert(table);
                 return true;
@@ -239,7 +266,8 @@ impl StampedStatements {
         }
         let compression = call.fields.get(&2).and_then(Value::as_int).unwrap_or(i64::from(NOT_COMPRESSED));
         let text = query_text(text, i32::try_from(compression).ok()?, STATEMENT_BYTES_MAX).ok()?;
-        let stamped = self.stamp_text(std::str::from_utf8(&text).ok()?, self.stamps.clock.next_micros())?;
+        let timestamp_us = self.stamps.as_ref()?.clock.next_micros();
+        let stamped = self.stamp_text(std::str::from_utf8(&text).ok()?, timestamp_us)?;
         if prepares {
             return None;
         }
@@ -248,9 +276,8 @@ impl StampedStatements {
         Some(call.write())
     }
 
-    fn stamp_native(&mut self, frame: &Bytes) -> Option<Bytes> {
-        let request = NativeRequest::read(frame).ok()?;
-        let (mut stamped, timestamp_us) = (Vec::new(), self.stamps.clock.next_micros());
+    fn stamp_native(&mut self, frame: &Bytes, request: &NativeRequest) -> Option<Bytes> {
+        let (mut stamped, timestamp_us) = (Vec::new(), self.stamps.as_ref()?.clock.next_micros());
         for statement in &request.statements {
             if let StatementText::Text(text) = &statement.text {
                 stamped.push(self.stamp_text(text, timestamp_us).or_else(|| {
@@ -308,6 +335,10 @@ mod tests {
         frame.write()
     }
 
+    fn stamped_by(stamps: Stamps) -> RequestStamp {
+        RequestStamp::new(Some(stamps), None)
+    }
+
     fn startup(version: u8) -> Bytes {
         frame(version, 1, b"\0\x01\0\x0bCQL_VERSION\0\x053.0.0")
     }
@@ -334,7 +365,7 @@ mod tests {
     #[test]
     fn writes_get_the_default_timestamp_where_the_version_has_one() {
         for version in [3, 4] {
-            let mut stamp = Stamps::default().stamp();
+            let mut stamp = stamped_by(Stamps::default());
             assert_eq!(stamp.take(&startup(version)), startup(version));
             for (text, is_stamped) in [
                 ("INSERT INTO t (k) VALUES (1)", true),
@@ -354,14 +385,14 @@ mod tests {
 
     #[test]
     fn old_versions_get_it_in_the_text() {
-        let mut stamp = Stamps::default().stamp();
+        let mut stamp = stamped_by(Stamps::default());
         stamp.take(&startup(1));
         let delete = "DELETE FROM t WHERE k = 1";
         assert_eq!(passed(&mut stamp, &query(1, delete)).0, delete, "it may be a table of counters");
         let insert = passed(&mut stamp, &query(1, "INSERT INTO t (k) VALUES (1)")).0;
         assert!(insert.starts_with("INSERT INTO t (k) VALUES (1) USING TIMESTAMP 1"), "{insert}");
         assert!(passed(&mut stamp, &query(1, delete)).0.starts_with("DELETE FROM t USING TIMESTAMP 1"));
-        let mut other = stamp.statements.stamps.stamp();
+        let mut other = stamped_by(stamp.statements.stamps.clone().unwrap());
         other.take(&startup(1));
         other.take(&query(1, "USE ks"));
         assert_eq!(passed(&mut other, &query(1, delete)).0, delete, "another keyspace");
@@ -378,7 +409,7 @@ mod tests {
             bytes.put_slice(&message);
             bytes.freeze()
         };
-        let mut stamp = Stamps::default().stamp();
+        let mut stamp = stamped_by(Stamps::default());
         let plain = call("set_keyspace", r#"{"1": {"t": "k"}}"#);
         assert_eq!(stamp.take(&plain), plain);
         let insert = call(
@@ -396,10 +427,10 @@ mod tests {
 
     #[test]
     fn other_bytes_pass_unchanged() {
-        let mut stamp = Stamps::default().stamp();
+        let mut stamp = stamped_by(Stamps::default());
         assert_eq!(stamp.take(b"GET / HTTP/1.1\r\n"), "GET / HTTP/1.1\r\n");
         assert_eq!(stamp.take(b"\x04"), "\x04");
-        let mut native = Stamps::default().stamp();
+        let mut native = stamped_by(Stamps::default());
         native.take(&startup(4));
         assert_eq!(native.take(b"\x04\0\0\x01"), "");
         assert_eq!(native.rest(), Bytes::from_static(b"\x04\0\0\x01"));

@@ -219,7 +219,7 @@ impl<'a> Replay<'a> {
         let mut pending = PendingCall {
             connection,
             at_us,
-            rows: TouchedKeys::of(&call, &self.prepared),
+            rows: TouchedKeys::of(&call),
             races: self.raced_pages.continues(&call),
             call,
             recorded: None,
@@ -427,7 +427,7 @@ impl<'a> Replay<'a> {
         let calls = calls.into_iter().map(|(number, call)| ReproducedCall {
             call: number,
             connection: pending.connection,
-            request: call.reproduced(&self.prepared),
+            request: call.reproduced(),
         });
         let reproduction = Reproduction { calls: calls.collect(), command: None, is_shortest: false };
         self.report.set_reproduction(cause, reproduction);

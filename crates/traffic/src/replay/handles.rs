@@ -101,7 +101,7 @@ impl Handles {
             match (self.native.get(&id.bytes), prepared.get(&id.bytes)) {
                 (Some(other), _) => parts.push((id, other.clone())),
                 (None, Some(text)) => {
-                    return Translated::Prepare { id: id.bytes.clone(), text: text.to_owned() };
+                    return Translated::Prepare { id: id.bytes.clone(), text: text.text.to_string() };
                 }
                 (None, None) => return Translated::Impossible(UNKNOWN_STATEMENT),
             }

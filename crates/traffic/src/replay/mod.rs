@@ -24,6 +24,7 @@ pub use engine::{Replay, ReplaySummary};
 pub use partitioner::partitioner_of;
 pub use progress::Progress;
 pub use shrink::{FreshServer, Shrunk, reproduction, selected, shrink};
+pub(crate) use touched::TouchedKeys;
 pub(crate) use wire::Wire;
 
 /// The server that calls are sent to.

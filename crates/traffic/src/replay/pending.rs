@@ -153,7 +153,7 @@ mod tests {
         PendingCall {
             connection: 1,
             at_us: 0,
-            rows: TouchedKeys::of(&call, &PreparedTexts::default()),
+            rows: TouchedKeys::of(&call),
             races: false,
             call,
             recorded: None,
@@ -181,7 +181,7 @@ mod tests {
         let message = ThriftMessage { name, kind: MessageKind::Call, seqid: 1, fields }.write();
         let mut connection = Conversation::new(Protocol::Thrift { is_framed: true });
         call.call = connection.request(&message, &PreparedTexts::default()).unwrap();
-        call.rows = TouchedKeys::of(&call.call, &PreparedTexts::default());
+        call.rows = TouchedKeys::of(&call.call);
         call
     }
 
@@ -210,7 +210,7 @@ mod tests {
     fn a_range_races_with_each_write_of_its_column_family() {
         let (mut range, mut write) = (pending("get_range_slices", ""), pending("insert", "a"));
         range.call.family = Some("Posts".to_owned());
-        range.rows = TouchedKeys::of(&range.call, &PreparedTexts::default());
+        range.rows = TouchedKeys::of(&range.call);
         write.meet(&mut range);
         assert!(range.races);
         // The order of writes decides no other exception.

@@ -196,16 +196,15 @@ impl Shrunk {
 
 /// Returns the numbers of the writes before a call that may have written a row in an answer to it, or that it names.
 fn writes_of_shown_rows(events: &[Event], failing: u64, answer: Option<Answer>) -> HashSet<u64> {
-    let mut prepared = PreparedTexts::default();
-    let calls = decoded(events.iter(), &mut prepared);
+    let calls = decoded(events.iter());
     let read = calls.iter().find(|call| call.number == failing && !call.call.is_write());
     let Some(read) = read else { return HashSet::new() };
-    let rows = TouchedKeys::of(&read.call, &prepared);
+    let rows = TouchedKeys::of(&read.call);
     let mut shown = HashSet::new();
     read.reply.iter().chain(&answer).for_each(|answer| add_values(answer, &mut shown));
     let mut kept = HashSet::new();
     for call in calls.iter().filter(|call| call.number < failing && call.call.is_write()) {
-        let written = TouchedKeys::of(&call.call, &prepared);
+        let written = TouchedKeys::of(&call.call);
         if call.call.family.is_some()
             && written.meets(&rows)
             && (rows.have_keys() || written.may_have_key(|key| shown.contains(key)))
@@ -233,18 +232,18 @@ fn add_values(answer: &Answer, values: &mut HashSet<Bytes>) {
 /// Returns the calls of a shrunk recording for the report. `command` replays them.
 pub fn reproduction(events: &[Event], shrunk: &Shrunk, command: String) -> Reproduction {
     let wanted: BTreeSet<u64> = shrunk.calls.iter().copied().collect();
-    let mut prepared = PreparedTexts::default();
-    let calls = decoded(selected(events, &wanted).into_iter(), &mut prepared);
+    let calls = decoded(selected(events, &wanted).into_iter());
     let calls = calls.iter().map(|RecordedCall { number, connection, call, .. }| ReproducedCall {
         call: *number,
         connection: *connection,
-        request: call.reproduced(&prepared),
+        request: call.reproduced(),
     });
     Reproduction { calls: calls.collect(), command: Some(command), is_shortest: shrunk.is_shortest }
 }
 
 /// Decodes the calls among some events. Calls that cannot be decoded are left out.
-fn decoded<'e>(events: impl Iterator<Item = &'e Event>, prepared: &mut PreparedTexts) -> Vec<RecordedCall> {
+fn decoded<'e>(events: impl Iterator<Item = &'e Event>) -> Vec<RecordedCall> {
+    let mut prepared = PreparedTexts::default();
     let mut connections: HashMap<u64, Conversation> = HashMap::new();
     let mut open: HashMap<u64, usize> = HashMap::new();
     let mut calls: Vec<RecordedCall> = Vec::new();
@@ -255,14 +254,14 @@ fn decoded<'e>(events: impl Iterator<Item = &'e Event>, prepared: &mut PreparedT
             }
             EventKind::Request { call: number, message } => {
                 let of = connections.get_mut(connection);
-                let Some(Ok(call)) = of.map(|of| of.request(message, prepared)) else { continue };
+                let Some(Ok(call)) = of.map(|of| of.request(message, &prepared)) else { continue };
                 open.insert(*number, calls.len());
                 calls.push(RecordedCall { number: *number, connection: *connection, call, reply: None });
             }
             EventKind::Reply { call, message } => {
                 let found = open.remove(call).and_then(|at| calls.get_mut(at));
                 if let (Some(of), Some(found)) = (connections.get_mut(connection), found) {
-                    found.reply = of.reply(&found.call, message, prepared).ok();
+                    found.reply = of.reply(&found.call, message, &mut prepared).ok();
                 }
             }
             EventKind::Closed { .. } | EventKind::Pushed { .. } | EventKind::Lost(_) => {}

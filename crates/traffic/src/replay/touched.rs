@@ -1,15 +1,16 @@
 //! The rows that a call reads or writes, as far as its request shows them without the schema.
 
+use std::fmt;
+
 use bytes::Bytes;
 
-use super::super::call::{
-    Call, ColumnValues, KeyValue, PreparedTexts, Request, StatementText, StatementWords, column_values,
-};
+use super::super::call::{Call, ColumnValues, KeyValue, Request, StatementWords, column_values};
 use super::own_data::rows_of;
+use base::util::hex;
 
 /// The rows of a call. Empty for calls that have none, such as `describe_version`.
 #[derive(Debug, Default)]
-pub(super) struct TouchedKeys(Vec<TableKeys>);
+pub(crate) struct TouchedKeys(Vec<TableKeys>);
 
 /// Rows of one table.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ struct TableKeys {
 
 impl TouchedKeys {
     /// Returns the rows of a call.
-    pub(super) fn of(call: &Call, prepared: &PreparedTexts) -> TouchedKeys {
+    pub(crate) fn of(call: &Call) -> TouchedKeys {
         let keyspace = || call.keyspace.clone().unwrap_or_default();
         let whole = || call.family.clone().map(|family| (keyspace(), family));
         let of_all = |columns| TableKeys { table: whole(), columns };
@@ -48,10 +49,7 @@ impl TouchedKeys {
             Request::Native(request) => {
                 let rows = request.statements.iter().filter(|_| call.is_write() || call.family.is_some());
                 let rows = rows.map(|statement| {
-                    let text = match &statement.text {
-                        StatementText::Text(text) => text,
-                        StatementText::Prepared(id) => prepared.get(&id.bytes).unwrap_or_default(),
-                    };
+                    let text = statement.text().unwrap_or_default();
                     let StatementWords { keyspace: of_table, table, .. } = StatementWords::of(text);
                     let table = table.map(|table| (of_table.unwrap_or_else(keyspace), table));
                     TableKeys { table: table.or_else(whole), columns: column_values(text, &statement.values) }
@@ -92,5 +90,32 @@ impl TableKeys {
             None => true,
             Some(others) => values.iter().any(|one| others.iter().any(|other| one.may_equal(other))),
         })
+    }
+}
+
+/// Longest value that is shown, in bytes: keys are short, and an INSERT has other values, too.
+const SHOWN_BYTES_MAX: usize = 100;
+
+/// Shows the rows by their short values: `p=1 c='x'`, or the keys of Thrift.
+impl fmt::Display for TouchedKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.0.iter().flat_map(|rows| &rows.columns);
+        let mut separator = "";
+        for (name, value) in all.flat_map(|(name, values)| values.iter().map(move |value| (name, value))) {
+            let value = match value {
+                KeyValue::Bytes(bytes) => match str::from_utf8(bytes) {
+                    Ok(text) if !text.contains(char::is_control) => text.to_owned(),
+                    _ => format!("0x{}", hex(bytes)),
+                },
+                KeyValue::Text(text) => text.clone(),
+                KeyValue::Unknown => continue,
+            };
+            if value.len() <= SHOWN_BYTES_MAX {
+                let name = if name.is_empty() { "row" } else { name };
+                write!(f, "{separator}{name}={}", value.escape_debug())?;
+                separator = " ";
+            }
+        }
+        Ok(())
     }
 }

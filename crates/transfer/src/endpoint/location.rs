@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use base::compat::features::ApiGeneration;
 use base::compat::features::releases::{FIRST_AFTER_SET_KEYSPACE, HAS_RANGES_OF_ROWS};
+use net::{Connector, ServerStream, ServerTrust, Upstream};
 use wire::thrift::frame::Transport;
 
 /// A store to copy from or to.
@@ -34,6 +35,8 @@ pub struct ThriftAddress {
     pub is_keyed: bool,
     /// The login, if the server requires one: the user, and a file whose first line is the password.
     pub login: Option<(String, PathBuf)>,
+    /// The trusted servers, if connections are encrypted.
+    pub tls: Option<ServerTrust>,
 }
 
 /// The address of a server of the native protocol.
@@ -43,6 +46,8 @@ pub struct NativeAddress {
     pub address: String,
     /// The login, as for Thrift.
     pub login: Option<(String, PathBuf)>,
+    /// The trusted servers, as for Thrift.
+    pub tls: Option<ServerTrust>,
 }
 
 /// The default ports.
@@ -77,18 +82,16 @@ fn thrift_place(text: &str) -> Result<ThriftAddress, String> {
     let (address, options) = text.split_once('?').unwrap_or((text, ""));
     let mut version = FIRST_AFTER_SET_KEYSPACE;
     let mut transport = None;
-    let (mut user, mut password_file) = (None, None);
+    let mut access = Access::default();
     for option in options.split('&').filter(|option| !option.is_empty()) {
         match option.split_once('=') {
             None if option == "framed" => transport = Some(Transport::Framed),
             None if option == "unframed" => transport = Some(Transport::Unframed),
             Some(("version", release)) => version = release.parse()?,
-            Some(("user", name)) => user = Some(name.to_owned()),
-            Some(("password-file", file)) => password_file = Some(PathBuf::from(file)),
+            Some((name, value)) if access.take(name, value) => {}
             _ => {
                 return Err(format!(
-                    "unknown option {option:?} of a Thrift server: use framed, unframed, version=0.6, user=NAME and \
-                     password-file=FILE"
+                    "unknown option {option:?} of a Thrift server: use framed, unframed, version=0.6, {ACCESS_OPTIONS}"
                 ));
             }
         }
@@ -99,21 +102,21 @@ fn thrift_place(text: &str) -> Result<ThriftAddress, String> {
     let is_keyed = ApiGeneration::of_release(version) != ApiGeneration::AfterSetKeyspace;
     // The default of each release.
     let default = if is_keyed { Transport::Unframed } else { Transport::Framed };
-    let (address, login) = (with_port(address, THRIFT_PORT), login(user, password_file)?);
-    Ok(ThriftAddress { address, transport: transport.unwrap_or(default), is_keyed, login })
+    let (address, transport) = (with_port(address, THRIFT_PORT), transport.unwrap_or(default));
+    Ok(ThriftAddress { address, transport, is_keyed, login: access.login()?, tls: access.tls()? })
 }
 
 fn native_place(text: &str) -> Result<NativeAddress, String> {
     let (address, options) = text.split_once('?').unwrap_or((text, ""));
-    let (mut user, mut password_file) = (None, None);
+    let mut access = Access::default();
     for option in options.split('&').filter(|option| !option.is_empty()) {
         match option.split_once('=') {
-            Some(("user", name)) => user = Some(name.to_owned()),
-            Some(("password-file", file)) => password_file = Some(PathBuf::from(file)),
-            _ => return Err(format!("unknown option {option:?}: use user=NAME and password-file=FILE")),
+            Some((name, value)) if access.take(name, value) => {}
+            _ => return Err(format!("unknown option {option:?}: use {ACCESS_OPTIONS}")),
         }
     }
-    Ok(NativeAddress { address: with_port(address, NATIVE_PORT), login: login(user, password_file)? })
+    let address = with_port(address, NATIVE_PORT);
+    Ok(NativeAddress { address, login: access.login()?, tls: access.tls()? })
 }
 
 fn with_port(address: &str, usual: u16) -> String {
@@ -121,12 +124,65 @@ fn with_port(address: &str, usual: u16) -> String {
     if has_port { address.to_owned() } else { format!("{address}:{usual}") }
 }
 
-fn login(user: Option<String>, file: Option<PathBuf>) -> Result<Option<(String, PathBuf)>, String> {
-    match (user, file) {
-        (Some(user), Some(file)) => Ok(Some((user, file))),
-        (None, None) => Ok(None),
-        _ => Err("a login needs both user=NAME and password-file=FILE".to_owned()),
+const ACCESS_OPTIONS: &str =
+    "user=NAME and password-file=FILE, tls-ca=FILE, tls-certificate=FILE and tls-key=FILE";
+
+/// The options of both protocols: the login, and TLS.
+#[derive(Debug, Default)]
+struct Access {
+    user: Option<String>,
+    password_file: Option<PathBuf>,
+    authorities: Option<PathBuf>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+}
+
+impl Access {
+    /// Takes an option. Returns false if it is none of these.
+    fn take(&mut self, name: &str, value: &str) -> bool {
+        match name {
+            "user" => self.user = Some(value.to_owned()),
+            "password-file" => self.password_file = Some(PathBuf::from(value)),
+            "tls-ca" => self.authorities = Some(PathBuf::from(value)),
+            "tls-certificate" => self.certificate = Some(PathBuf::from(value)),
+            "tls-key" => self.key = Some(PathBuf::from(value)),
+            _ => return false,
+        }
+        true
     }
+
+    fn login(&self) -> Result<Option<(String, PathBuf)>, String> {
+        match (&self.user, &self.password_file) {
+            (Some(user), Some(file)) => Ok(Some((user.clone(), file.clone()))),
+            (None, None) => Ok(None),
+            _ => Err("a login needs both user=NAME and password-file=FILE".to_owned()),
+        }
+    }
+
+    fn tls(self) -> Result<Option<ServerTrust>, String> {
+        match (self.authorities, self.certificate, self.key) {
+            (None, None, None) => Ok(None),
+            (Some(authorities), None, None) => Ok(Some(ServerTrust { authorities, own: None })),
+            (Some(authorities), Some(certificate), Some(key)) => {
+                Ok(Some(ServerTrust { authorities, own: Some((certificate, key)) }))
+            }
+            _ => Err("TLS needs tls-ca=FILE, whose authorities have signed the server's certificate; a client's certificate \
+                      needs both tls-certificate=FILE and tls-key=FILE"
+                .to_owned()),
+        }
+    }
+}
+
+/// Connects to a server.
+///
+/// # Errors
+///
+/// If it does not answer, its certificate is not one of the trusted authorities for this host, or this program was built
+/// without TLS.
+pub(crate) async fn connect(address: &str, tls: Option<&ServerTrust>) -> Result<ServerStream, String> {
+    let connector = tls.map(Connector::open).transpose().map_err(|error| error.to_string())?;
+    let upstream = Upstream::new(address, connector).map_err(|error| error.to_string())?;
+    upstream.connect().await.map_err(|error| error.to_string())
 }
 
 /// Returns the absolute path of a directory, so that its name does not depend on the working directory.
@@ -175,8 +231,12 @@ mod tests {
         let native = NativeAddress {
             address: "a:9042".to_owned(),
             login: thrift("thrift:a?user=theo&password-file=p.txt").login,
+            tls: None,
         };
         assert_eq!("native:a?user=theo&password-file=p.txt".parse(), Ok(Location::Native(native)));
+        let own = Some(("c.pem".into(), "k.pem".into()));
+        let trust = Some(ServerTrust { authorities: "ca.pem".into(), own });
+        assert_eq!(thrift("thrift:a?tls-ca=ca.pem&tls-certificate=c.pem&tls-key=k.pem").tls, trust);
         assert_eq!(thrift("thrift:a:1?framed&version=0.6").transport, Transport::Framed);
         assert_eq!(thrift("thrift:a:1?version=2.1&unframed").transport, Transport::Unframed);
     }
@@ -191,6 +251,8 @@ mod tests {
             ("thrift:a?version=9", "unknown release"),
             ("thrift:a?fast", "unknown option"),
             ("thrift:a?user=theo", "needs both"),
+            ("thrift:a?tls-certificate=c.pem&tls-key=k.pem", "TLS needs tls-ca"),
+            ("native:a?tls-ca=ca.pem&tls-key=k.pem", "both tls-certificate"),
             ("native:a?framed", "unknown option"),
         ] {
             let error = text.parse::<Location>().unwrap_err();

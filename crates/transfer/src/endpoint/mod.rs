@@ -29,6 +29,7 @@ pub(crate) use cell_lookup::{CellLookup, LookedUp, difference_of};
 pub(crate) use difference::{Difference, DifferenceKind, Differences};
 pub(crate) use dump_merge::{DumpReader, MergeKey, compare_dumps, rank as dump_rank};
 pub use endpoint::Endpoint;
+pub(crate) use location::connect;
 pub use location::{Location, NativeAddress, ThriftAddress};
 pub use open::{OpenOptions, open};
 pub(crate) use pages::{PageFuture, Pages};

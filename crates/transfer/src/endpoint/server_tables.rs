@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use super::{Endpoint, StoreWalk};
 use crate::TransferError;
-use crate::import::{FoundSchema, NEW_TABLES, OLD_TABLES, SchemaTables, ServerTable, rows_of_cells};
+use crate::import::{
+    FoundSchema, NEW_TABLES, OLD_TABLES, OLD_USER_TYPES, SchemaRow, SchemaTables, ServerTable, rows_of_cells,
+};
 use crate::rows::RowSource;
 use crate::thrift::{Fields, ThriftCallError, ThriftPages};
 use base::marshal::Types;
@@ -43,6 +45,13 @@ pub(super) async fn server_tables(
     for table in tables.of_all_releases {
         let pieces = pieces_of(server, tables.keyspace, table.name).await?;
         rows.insert(table.name.to_owned(), rows_of_cells(&pieces, table.clustering, table.is_compact));
+    }
+    // The tables of 1.2 to 2.2 describe themselves, and those of 2.1 and 2.2 have user types.
+    let families: &[SchemaRow] = rows.get("schema_columnfamilies").map_or(&[], Vec::as_slice);
+    if families.iter().any(|row| row.keyspace == tables.keyspace && row.clustering == [OLD_USER_TYPES.name]) {
+        let pieces = pieces_of(server, tables.keyspace, OLD_USER_TYPES.name).await?;
+        let of_types = rows_of_cells(&pieces, OLD_USER_TYPES.clustering, OLD_USER_TYPES.is_compact);
+        rows.insert(OLD_USER_TYPES.name.to_owned(), of_types);
     }
     let schema = FoundSchema::of_rows(&rows, types).map_err(|why| TransferError::of(server, why))?;
     let mut all = ServerTables::default();

@@ -81,7 +81,7 @@ pub(crate) use row_batcher::RowBatcher;
 pub use run::import;
 pub use schema::{Defined, FoundSchema, SchemaSource};
 pub(crate) use schema::{
-    NEW_TABLES, OLD_TABLES, SchemaRow, SchemaTable, SchemaTables, ServerTable, rows_of_cells,
+    NEW_TABLES, OLD_TABLES, OLD_USER_TYPES, SchemaRow, SchemaTable, SchemaTables, ServerTable, rows_of_cells,
 };
 pub use search::SCHEMA_KEYSPACES;
 pub use source_partitioner::{SourcePartitioner, source_partitioner, storage_conf_near};

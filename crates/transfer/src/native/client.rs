@@ -4,20 +4,19 @@ use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
-use crate::endpoint::NativeAddress;
+use crate::endpoint::{NativeAddress, connect};
 use base::compat::features::ConsistencyLevel;
 use base::marshal::CollectionForm;
 use base::util::{Password, password_of};
+use net::ServerStream;
 use wire::limits::{NATIVE_FRAME_BYTES_MAX, NESTING_MAX};
 use wire::native::{
     BodyError, BodyReader, BodyWriter, ProtocolVersion, consistency_code, flag, metadata_flag,
     parameter_flag, request_opcode,
 };
 
-/// Time limits of connecting and of a request.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time that a request may take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// Pauses before a request is repeated that an overloaded server has refused.
 const PAUSES: [Duration; 3] = [Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(8)];
@@ -117,7 +116,7 @@ impl From<NativeFailure> for String {
 /// A connection.
 pub(super) struct NativeExchange {
     address: NativeAddress,
-    stream: TcpStream,
+    stream: ServerStream,
     version: ProtocolVersion,
     /// Whether no reply is missing. After a timeout the reply to an earlier request may still come.
     is_in_step: bool,
@@ -131,13 +130,7 @@ impl NativeExchange {
             None => None,
         };
         for version in VERSIONS {
-            let connecting = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(&address.address));
-            let stream = match connecting.await {
-                Ok(Ok(stream)) => stream,
-                Ok(Err(error)) => return Err(format!("cannot connect: {error}")),
-                Err(_) => return Err(format!("cannot connect: no answer within {CONNECT_TIMEOUT:?}")),
-            };
-            stream.set_nodelay(true).map_err(|error| error.to_string())?;
+            let stream = connect(&address.address, address.tls.as_ref()).await?;
             let mut client = NativeExchange { address: address.clone(), stream, version, is_in_step: true };
             match client.start(login.as_ref().map(|(user, password)| (&user[..], password))).await {
                 Err(NativeFailure::Refused { code: PROTOCOL_ERROR, .. }) => {}
@@ -384,7 +377,8 @@ mod tests {
     /// Returns the rows of a page after it was asked of a server that refuses longer ones, and how that went.
     async fn rows_after(fits: i32, refusal: Vec<u8>) -> (i32, Result<ResultPage, NativeFailure>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = NativeAddress { address: listener.local_addr().unwrap().to_string(), login: None };
+        let address =
+            NativeAddress { address: listener.local_addr().unwrap().to_string(), login: None, tls: None };
         let void = [0, 0, 0, 1];
         let server = tokio::spawn(serve(listener, move |code, rows| match code {
             request_opcode::STARTUP => frame(reply::READY, 0, &[]),

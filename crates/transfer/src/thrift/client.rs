@@ -12,18 +12,17 @@ use thrift::protocol::{
 };
 use thrift::{ProtocolErrorKind, TConfiguration};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
 use super::error::ThriftCallError;
 use super::value::{Fields, ThriftValue, ValueReader, invalid, text_of};
-use crate::endpoint::ThriftAddress;
+use crate::endpoint::{ThriftAddress, connect};
 use base::util::Password;
+use net::ServerStream;
 use wire::limits::MESSAGE_BYTES_MAX;
 use wire::thrift::frame::{MessageCutter, NextMessage, Transport};
 use wire::thrift::interface::exception_name;
 
-/// Time limits of connecting and of a call.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time that a call may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Room in the input buffer for a read, in bytes.
@@ -31,7 +30,7 @@ const READ_BYTES: usize = 64 * 1024;
 
 /// An open connection.
 pub struct ThriftClient {
-    stream: TcpStream,
+    stream: ServerStream,
     address: ThriftAddress,
     cutter: MessageCutter,
     input: BytesMut,
@@ -48,15 +47,8 @@ impl ThriftClient {
         address: &ThriftAddress,
         login: Option<(String, Password)>,
     ) -> Result<ThriftClient, String> {
-        let connecting = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(&address.address)).await;
-        let stream = match connecting {
-            Ok(Ok(stream)) => stream,
-            Ok(Err(error)) => return Err(format!("cannot connect: {error}")),
-            Err(_) => return Err(format!("cannot connect: no answer within {CONNECT_TIMEOUT:?}")),
-        };
-        stream.set_nodelay(true).map_err(|error| error.to_string())?;
         let mut client = ThriftClient {
-            stream,
+            stream: connect(&address.address, address.tls.as_ref()).await?,
             login,
             address: address.clone(),
             cutter: MessageCutter::new(address.transport, MESSAGE_BYTES_MAX),
@@ -130,7 +122,10 @@ impl ThriftClient {
     }
 
     async fn send_and_read(&mut self, request: &[u8]) -> Result<Bytes, String> {
-        self.stream.write_all(request).await.map_err(|error| format!("connection lost: {error}"))?;
+        let lost = |error: std::io::Error| format!("connection lost: {error}");
+        self.stream.write_all(request).await.map_err(lost)?;
+        // TLS may hold bytes back.
+        self.stream.flush().await.map_err(lost)?;
         loop {
             let next = self.cutter.next_message(&mut self.input).map_err(|error| error.to_string())?;
             if let NextMessage::Message(message) = next {
@@ -146,7 +141,7 @@ impl ThriftClient {
                     );
                 }
                 Ok(_) => {}
-                Err(error) => return Err(format!("connection lost: {error}")),
+                Err(error) => return Err(lost(error)),
             }
         }
     }

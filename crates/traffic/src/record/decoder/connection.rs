@@ -240,6 +240,14 @@ impl RecordedConnection {
         self.is_opened && matches!(self.streams, Streams::Ignored(_))
     }
 
+    pub(super) fn is_between_replies(&self) -> bool {
+        matches!(&self.streams, Streams::Native(streams) if streams.is_between_replies())
+    }
+
+    pub(super) fn report_losses(&mut self, found: &mut FoundEvents) {
+        self.losses.report(found);
+    }
+
     /// Returns the bytes that are not a whole message yet.
     pub(super) fn partial_bytes(&self) -> usize {
         match &self.streams {

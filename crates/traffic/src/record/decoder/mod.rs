@@ -45,6 +45,20 @@ impl Decoder {
         self.connections.get(&connection).is_some_and(RecordedConnection::has_lost_track)
     }
 
+    /// Returns whether the server's bytes of a connection so far end with a whole message.
+    pub(crate) fn is_between_replies(&self, connection: u64) -> bool {
+        self.connections.get(&connection).is_some_and(RecordedConnection::is_between_replies)
+    }
+
+    /// Appends the losses of a chunk's connection that are not among its events yet, which come with the next ones.
+    pub(crate) fn report_losses(&mut self, chunk: &Chunk, events: &mut Vec<Event>) {
+        let Some(connection) = self.connections.get_mut(&chunk.connection) else { return };
+        let mut found = FoundEvents::default();
+        connection.report_losses(&mut found);
+        let event = |kind| Event { at_us: chunk.at_us, connection: chunk.connection, kind };
+        events.extend(found.kinds.into_iter().map(event));
+    }
+
     /// Decodes the next chunk and appends its events. `buffer` has the bytes of the chunk.
     pub fn decode(&mut self, chunk: &Chunk, buffer: &[u8], events: &mut Vec<Event>) {
         let event = |kind| Event { at_us: chunk.at_us, connection: chunk.connection, kind };

@@ -106,6 +106,12 @@ impl NativeStreams {
         if side == Side::Client { &mut self.client } else { &mut self.server }
     }
 
+    /// Returns whether a frame of the server may begin next.
+    pub(super) fn is_between_replies(&self) -> bool {
+        let NativeHalf { to_skip, is_lost, .. } = self.server;
+        !is_lost && to_skip == 0 && self.server.partial_bytes() == 0
+    }
+
     pub(super) fn gap(&mut self, from: Side) {
         self.half(from).lose();
         // A lost request may use the stream of a known one, and a lost reply may belong to a known request.

@@ -1,9 +1,9 @@
 //! The secrets that prepared statements can have.
 
-use std::collections::HashMap;
 use std::ops::BitOrAssign;
 
-use crate::limits::RECORDING_STATEMENTS_MAX;
+use crate::limits::TRAFFIC_PREPARED_MAX;
+use crate::newest::Newest;
 
 /// The secrets that the statements of a call can have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,18 +34,22 @@ impl BitOrAssign for StatementKind {
 }
 
 /// The kinds of prepared statements, by the ids of the server. Connections share them.
-#[derive(Debug, Default)]
-pub(super) struct PreparedKinds(HashMap<Vec<u8>, StatementKind>);
+#[derive(Debug)]
+pub(super) struct PreparedKinds(Newest<StatementKind>);
+
+impl Default for PreparedKinds {
+    fn default() -> PreparedKinds {
+        PreparedKinds(Newest::new(TRAFFIC_PREPARED_MAX))
+    }
+}
 
 impl PreparedKinds {
-    /// Remembers a statement, unless there are too many.
+    /// Remembers a statement, and forgets the oldest if there are too many.
     pub(super) fn add(&mut self, id: &[u8], kind: StatementKind) {
-        if self.0.len() < RECORDING_STATEMENTS_MAX {
-            self.0.insert(id.to_vec(), kind);
-        }
+        self.0.put(id, kind);
     }
 
-    /// Returns the kind of a statement; `None` if it was prepared before the recording began, or there were too many.
+    /// Returns the kind of a statement; `None` if it was prepared before the recording began, or was forgotten.
     pub(super) fn get(&self, id: &[u8]) -> Option<StatementKind> {
         self.0.get(id).copied()
     }

@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::cql_table::Definition;
+use super::cql_table::{CqlTable, Definition};
 use super::system_rows::{SchemaRow, SystemTables};
 use super::{FoundSchema, SchemaSource, new_tables, old_tables, versioned_table};
 use crate::import::{FamilyName, ImportError, Inventory, SstableFile};
-use base::marshal::Types;
+use base::marshal::{Types, UserType};
 use base::schema::{CfDef, KeyspaceDef, is_system_keyspace};
+use cql::values::TypeScope;
+use cql_syntax::{Statement, parse};
 use sstable::SstableError;
 
 fn system_tables<'t>(
@@ -89,23 +91,62 @@ impl FoundSchema {
         keyspace: &KeyspaceDef,
         types: &Types,
     ) -> Vec<(FamilyName, Result<ServerTable, String>)> {
-        let mut made = Vec::new();
-        for table in self.tables.iter().filter(|table| table.place().keyspace == keyspace.name) {
-            let server_table =
-                table.definition(keyspace, types).map(|Definition { cf, statement, .. }| ServerTable {
-                    cf,
-                    statements: [vec![statement], table.indexes.clone()].concat(),
-                });
-            made.push((table.place(), server_table));
-        }
-        made
+        let tables = self.tables.iter().filter(|table| table.place().keyspace == keyspace.name);
+        let user_types = self.user_types_of(keyspace, types);
+        let made = |table: &CqlTable| {
+            let (mut statements, definition) = match table.definition(keyspace, types) {
+                Ok(without) => (Vec::new(), without),
+                Err(_) => (user_types.statements.clone(), table.definition(&user_types.keyspace, types)?),
+            };
+            let Definition { cf, statement, .. } = definition;
+            statements.push(statement);
+            statements.extend_from_slice(&table.indexes);
+            Ok(ServerTable { cf, statements })
+        };
+        tables.map(|table| (table.place(), made(table))).collect()
     }
+
+    /// Returns a keyspace with its user types. Those that cannot be defined here are left out.
+    fn user_types_of(&self, keyspace: &KeyspaceDef, types: &Types) -> WithUserTypes {
+        let mut with = WithUserTypes { keyspace: keyspace.clone(), statements: Vec::new() };
+        let mut left: Vec<_> =
+            self.types.iter().filter(|(place, _)| place.keyspace == keyspace.name).collect();
+        // A type may have fields of others, in any order.
+        loop {
+            let before = left.len();
+            left.retain(|(place, statement)| {
+                let Some(made) = user_type(place, statement, &TypeScope::of_existing(&with.keyspace, types))
+                else {
+                    return true;
+                };
+                with.keyspace.user_types.insert(place.name.clone(), Arc::new(made));
+                with.statements.push(statement.replacen("CREATE TYPE", "CREATE TYPE IF NOT EXISTS", 1));
+                false
+            });
+            if left.len() == before {
+                return with;
+            }
+        }
+    }
+}
+
+/// A keyspace with its user types, and the statements that create them, in an order in which each is known before it is used.
+struct WithUserTypes {
+    keyspace: KeyspaceDef,
+    statements: Vec<String>,
+}
+
+/// Returns the type that a statement creates; `None` if a type of its fields is not known.
+fn user_type(place: &FamilyName, statement: &str, scope: &TypeScope<'_>) -> Option<UserType> {
+    let Statement::CreateType { fields, .. } = parse(statement).ok()?.statement else { return None };
+    let fields = fields.iter().map(|(name, cql_type)| Some((name.clone(), scope.resolve(cql_type).ok()?)));
+    Some(UserType::new(&place.keyspace, &place.name, fields.collect::<Option<_>>()?))
 }
 
 /// A table of CQL of a running server.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerTable {
     pub cf: Arc<CfDef>,
-    /// CREATE TABLE, and CREATE INDEX for each index.
+    /// CREATE TYPE for each type of the keyspace if it uses any, CREATE TABLE, and CREATE INDEX for each index.
     pub statements: Vec<String>,
 }

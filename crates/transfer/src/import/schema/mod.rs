@@ -35,7 +35,7 @@ pub use define::Defined;
 pub(crate) use found::ServerTable;
 pub(super) use found::family_ids;
 pub use found_schema::{FoundSchema, SchemaSource};
-pub(crate) use schema_tables::{NEW_TABLES, OLD_TABLES, SchemaTable, SchemaTables};
+pub(crate) use schema_tables::{NEW_TABLES, OLD_TABLES, OLD_USER_TYPES, SchemaTable, SchemaTables};
 pub(super) use system_rows::read as read_system_rows;
 pub(crate) use system_rows::{SchemaRow, rows_of_cells};
 pub(super) use vectors::{VectorClasses, vector_classes};

@@ -49,12 +49,15 @@ pub(crate) const OLD_TABLES: SchemaTables = SchemaTables {
         table("schema_columns", 2),
     ],
     of_some_releases: &[
-        table("schema_usertypes", 1),
+        OLD_USER_TYPES,
         table("schema_triggers", 2),
         table("schema_functions", 2),
         table("schema_aggregates", 2),
     ],
 };
+
+/// The table of 2.1 and 2.2 with user types.
+pub(crate) const OLD_USER_TYPES: SchemaTable = table("schema_usertypes", 1);
 
 const fn table(name: &'static str, clustering: usize) -> SchemaTable {
     SchemaTable { name, clustering, is_compact: false }

@@ -1,4 +1,4 @@
-//! The servers behind the recorder.
+//! Servers to which this program connects: those behind a recorder or a move, and the sides of a copy.
 
 use std::io;
 use std::sync::Arc;
@@ -7,7 +7,9 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use net::{ClientTls, Connector, MaybeTls, keep_alive};
+use crate::listener::keep_alive;
+use crate::maybe_tls::MaybeTls;
+use crate::tls::{ClientTls, Connector};
 
 /// The time that connecting may take, with the handshake of TLS: as long as old clients wait for a reply.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -20,10 +22,10 @@ pub enum UpstreamError {
     #[error("{0:?} is not HOST:PORT")]
     Address(String),
     /// The server refused the connection, or cannot be reached.
-    #[error("cannot connect to the upstream {address}: {why}")]
+    #[error("cannot connect to {address}: {why}")]
     Connect { address: Arc<str>, why: io::Error },
     /// The server did not answer.
-    #[error("the upstream {address} did not accept a connection within {CONNECT_TIMEOUT:?}")]
+    #[error("cannot connect to {address}: no answer within {CONNECT_TIMEOUT:?}")]
     Slow { address: Arc<str> },
 }
 
