@@ -84,7 +84,7 @@ impl ReferenceModel {
         for family in &mutation.families {
             let entry =
                 changes_of.entry(name_of(&family.cf)).or_insert_with(|| (family.cf.clone(), Vec::new()));
-            entry.1.extend(family.changes.clone());
+            family.changes.clone().take_all(|change| entry.1.push(change));
         }
         for (name, (cf, changes)) in changes_of {
             let rows = families.entry(name).or_default();

@@ -131,6 +131,14 @@ impl RowSource<'_> {
         }
     }
 
+    /// Returns where the key that was looked up last probably is in the memtable.
+    pub(crate) fn likely(&self) -> usize {
+        match self {
+            RowSource::Stored(row) => row.likely.get().saturating_sub(1),
+            RowSource::Cached(_) => 0,
+        }
+    }
+
     /// Returns the entries from `low`, inclusive, to `high`, exclusive; in descending order if `reversed`.
     pub(crate) fn entries(&self, low: &[u8], high: &[u8], reversed: bool) -> RowEntries<'_> {
         match self {

@@ -38,6 +38,9 @@ use store::resolve::{ResolvedRow, resolve, total_to_store};
 /// Seconds after which the sweeper first removes the entries that a new deletion shadows.
 const FIRST_SWEEP_S: i64 = 600;
 
+/// Capacity of the buffer for keys, which most keys fit in.
+const KEY_ROOM: usize = 64;
+
 /// Where a write finds the existing cells of its row.
 pub(crate) struct RowLocation<'a> {
     family: &'a Arc<OpenFamily>,
@@ -115,6 +118,14 @@ pub(crate) struct RowWriter<'a, 'l> {
     pub batch: WriteBatch,
 }
 
+/// The cells of a row or of a super column.
+struct CellLevel<'a> {
+    /// The beginning of their keys.
+    prefix: &'a [u8],
+    names: Names<'a>,
+    shadows: Shadows<'a>,
+}
+
 /// The existing cell of the same name as a new one.
 struct ExistingCell {
     /// Its key, if that may differ from the new cell's key.
@@ -176,7 +187,7 @@ impl RowWriter<'_, '_> {
             source: &source,
             batch: &mut self.batch,
             changes: ChangeList::with_room_for(count, bytes),
-            key: Vec::new(),
+            key: Vec::with_capacity(KEY_ROOM),
         };
         changes.add_all(resolved)?;
         let changes = changes.changes;
@@ -215,11 +226,14 @@ impl RowChanges<'_> {
         }
         let cf = self.cf;
         let names = Names::new(&*cf.comparator, self.behaviour.release);
-        self.add_ranges(&resolved.ranges)?;
+        if !resolved.ranges.is_empty() {
+            self.add_ranges(&resolved.ranges)?;
+        }
         let (outer, ranges) = if counts { self.row_deletions()? } else { (DeletionTime::LIVE, Vec::new()) };
         let row_ranges = LevelRanges::of_row(&ranges, names.view);
         let shadows = Shadows::of_row(outer, Some(row_ranges));
-        resolved.cells.try_take(|cell| self.add_cell(COLUMNS_LEVEL, cell, names, &shadows))?;
+        let level = CellLevel { prefix: COLUMNS_LEVEL, names, shadows };
+        resolved.cells.try_take(|cell| self.add_cell(&level, cell))?;
         for super_column in resolved.supers {
             self.add_super(super_column, names, outer, &ranges)?;
         }
@@ -304,7 +318,6 @@ impl RowChanges<'_> {
         if change.deletion != DeletionTime::LIVE {
             self.add_deletion(holder.marker(), change.deletion, kept_name)?;
         }
-        let level = holder.cells();
         let counts = change.cells.iter().any(|cell| cell.kind == CellKind::Increment);
         let container = if counts { self.deletion(&holder.marker())? } else { DeletionTime::LIVE };
         let container = container.merged(LevelRanges::of_supers(ranges, names.view).over(&name));
@@ -312,9 +325,8 @@ impl RowChanges<'_> {
         let inside = LevelRanges::of_super(ranges, &name, DeletionTime::LIVE, names.view, subnames.view);
         let unchanged = self.changes.len();
         let shadows = Shadows { container, outer, ranges: Some(inside) };
-        for cell in &change.cells {
-            self.add_cell(&level, cell.into(), subnames, &shadows)?;
-        }
+        let level = CellLevel { prefix: &holder.cells(), names: subnames, shadows };
+        change.cells.iter().try_for_each(|cell| self.add_cell(&level, cell.into()))?;
         // A super column that stays empty, since all its increments are shadowed, stores no name either.
         if change.deletion == DeletionTime::LIVE && kept_name.is_some() && self.changes.len() > unchanged {
             self.add_deletion(holder.marker(), change.deletion, kept_name)?;
@@ -332,47 +344,33 @@ impl RowChanges<'_> {
         first.transpose().map(|first| first.is_some())
     }
 
-    fn add_cell(
-        &mut self,
-        level: &[u8],
-        cell: CellView<'_>,
-        names: Names<'_>,
-        shadows: &Shadows<'_>,
-    ) -> Result<()> {
+    fn add_cell(&mut self, level: &CellLevel<'_>, cell: CellView<'_>) -> Result<()> {
         let mut key = std::mem::take(&mut self.key);
-        key::write_cell(level, cell.name, names.stored, &mut key);
-        let added = self.add_cell_at(&key, level, cell, names, shadows);
+        key::write_cell(level.prefix, cell.name, level.names.stored, &mut key);
+        let added = self.add_cell_at(&key, level, cell);
         self.key = key;
         added
     }
 
-    fn add_cell_at(
-        &mut self,
-        key: &[u8],
-        level: &[u8],
-        new: CellView<'_>,
-        names: Names<'_>,
-        shadows: &Shadows<'_>,
-    ) -> Result<()> {
-        let old = self.stored_cell(level, key, new, names)?;
-        let total;
-        let cell = if new.kind == CellKind::Increment {
-            let old = old.as_ref().map(|old| &old.cell);
-            total = total_to_store(old, new.cell(Bytes::copy_from_slice), self.behaviour, *shadows);
-            let Some(total) = &total else { return Ok(()) };
-            total.into()
-        } else {
-            new
-        };
-        if let Some(ExistingCell { key: old_key, cell: old }) = &old {
-            if new.kind != CellKind::Increment && reconcile(old, new, self.behaviour) == Winner::Old {
-                return Ok(());
-            }
-            if let Some(old_key) = old_key.as_ref().filter(|old_key| **old_key != key) {
-                self.changes.add(old_key, None);
-            }
+    fn add_cell_at(&mut self, key: &[u8], level: &CellLevel<'_>, new: CellView<'_>) -> Result<()> {
+        let old = self.stored_cell(key, level, new)?;
+        if self.changes.is_empty() {
+            self.changes.likely = self.source.likely();
         }
-        let kept_name = (!is_restored_from_key(cell.name, names.stored)).then_some(cell.name);
+        let mut cell = new;
+        let total;
+        if new.kind == CellKind::Increment {
+            let (old, increment) = (old.as_ref().map(|old| &old.cell), new.cell(Bytes::copy_from_slice));
+            total = total_to_store(old, increment, self.behaviour, level.shadows);
+            let Some(total) = &total else { return Ok(()) };
+            cell = total.into();
+        } else if old.as_ref().is_some_and(|old| reconcile(&old.cell, new, self.behaviour) == Winner::Old) {
+            return Ok(());
+        }
+        if let Some(old_key) = old.and_then(|old| old.key).filter(|old_key| *old_key != key) {
+            self.changes.add(&old_key, None);
+        }
+        let kept_name = (!is_restored_from_key(cell.name, level.names.stored)).then_some(cell.name);
         let about = value::HEAD + kept_name.map_or(0, <[u8]>::len) + cell.value.len();
         self.changes.add_written(key, about, |out| value::encode_cell(cell, kept_name, out));
         Ok(())
@@ -381,17 +379,17 @@ impl RowChanges<'_> {
     /// Returns the existing cell of the same name. A tombstone past gc_grace is treated as absent.
     fn stored_cell(
         &self,
-        level: &[u8],
         key: &[u8],
+        level: &CellLevel<'_>,
         cell: CellView<'_>,
-        names: Names<'_>,
     ) -> Result<Option<ExistingCell>> {
+        let CellLevel { prefix, names, .. } = *level;
         let existing = if names.view.stored_order() == StoredOrder::Exact {
             if cell.kind != CellKind::Increment {
                 if cell.kind != CellKind::Counter && self.source.loses_to(cell.timestamp) {
                     return Ok(None);
                 }
-                let timestamp = match self.source.look_at(key, value::live_timestamp)? {
+                let timestamp = match self.source.look_at(key, value::plain_timestamp)? {
                     None => return Ok(None),
                     Some(timestamp) => timestamp.filter(|timestamp| *timestamp != cell.timestamp),
                 };
@@ -402,10 +400,10 @@ impl RowChanges<'_> {
                 }
             }
             let Some(value) = self.source.get(key)? else { return Ok(None) };
-            let ordered = Bytes::copy_from_slice(&key[level.len()..]);
+            let ordered = Bytes::copy_from_slice(&key[prefix.len()..]);
             decode_cell(ordered, value, names.stored)?.map(|cell| ExistingCell { key: None, cell })
         } else {
-            let found = self.source.find_cell(level, cell.name, names)?;
+            let found = self.source.find_cell(prefix, cell.name, names)?;
             found.map(|(key, cell)| ExistingCell { key: Some(key), cell })
         };
         let Some(ExistingCell { key, cell }) = existing else { return Ok(None) };

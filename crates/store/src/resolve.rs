@@ -58,27 +58,24 @@ impl RowCells {
         if is_in_order {
             row.in_order = cells;
         } else {
-            row.sorted = merge_cells(cells.into_iter().filter_map(cell_of).collect(), comparator, behaviour);
+            let mut unsorted = Vec::with_capacity(row.count);
+            cells.take_all(|change| {
+                if let Change::Cell { cell, .. } = change {
+                    unsorted.push(cell);
+                }
+            });
+            row.sorted = merge_cells(unsorted, comparator, behaviour);
         }
         row
     }
-}
 
-impl RowCells {
-    /// Passes each cell to `take`.
+    /// Lends each cell to `take`.
     ///
     /// # Errors
     /// The first error of `take`.
     pub fn try_take<E>(self, mut take: impl FnMut(CellView<'_>) -> Result<(), E>) -> Result<(), E> {
         self.in_order.try_take_cells(&mut take)?;
         self.sorted.iter().try_for_each(|cell| take(cell.into()))
-    }
-}
-
-fn cell_of(change: Change) -> Option<Cell> {
-    match change {
-        Change::Cell { cell, .. } => Some(cell),
-        Change::DeleteSuper { .. } | Change::DeleteRow { .. } | Change::DeleteRange(_) => None,
     }
 }
 

@@ -183,14 +183,27 @@ impl Changes {
         })
     }
 
-    /// Passes each cell outside of super columns to `take`, without a copy, and frees each buffer behind its cells.
+    /// Gives all changes to `take`.
+    pub fn take_all(self, mut take: impl FnMut(Change)) {
+        self.plain.into_iter().for_each(&mut take);
+        for piece in self.packed {
+            match piece {
+                Piece::One(change) => take(change),
+                Piece::Cells(buffer) => {
+                    let bytes = Bytes::from(buffer.bytes);
+                    let walk = CellWalk { rest: &bytes, last: None };
+                    walk.for_each(|cell| take(cell.change(|part| bytes.slice_ref(part))));
+                }
+            }
+        }
+    }
+
+    /// Lends each cell outside of super columns to `take`, without a copy, and frees each buffer behind its cells.
     ///
     /// # Errors
     /// The first error of `take`.
     pub fn try_take_cells<E>(self, mut take: impl FnMut(CellView<'_>) -> Result<(), E>) -> Result<(), E> {
-        for cell in self.plain.iter().filter_map(column_of) {
-            take(cell.into())?;
-        }
+        self.plain.iter().filter_map(column_of).try_for_each(|cell| take(cell.into()))?;
         for piece in self.packed {
             piece.one().and_then(column_of).map_or(Ok(()), |cell| take(cell.into()))?;
             piece.cells().try_for_each(&mut take)?;
@@ -346,48 +359,6 @@ impl CellView<'_> {
     }
 }
 
-impl IntoIterator for Changes {
-    type Item = Change;
-    type IntoIter = IntoChanges;
-
-    fn into_iter(self) -> IntoChanges {
-        let (plain, packed) = (self.plain.into_iter(), self.packed.into_iter());
-        IntoChanges { plain, packed, buffer: Bytes::new(), last: None }
-    }
-}
-
-/// Takes the changes out of a list.
-#[derive(Debug)]
-pub struct IntoChanges {
-    plain: std::vec::IntoIter<Change>,
-    packed: std::vec::IntoIter<Piece>,
-    /// The cells that are left of the buffer that is being read.
-    buffer: Bytes,
-    last: Option<Stamp>,
-}
-
-impl Iterator for IntoChanges {
-    type Item = Change;
-
-    fn next(&mut self) -> Option<Change> {
-        if let Some(change) = self.plain.next() {
-            return Some(change);
-        }
-        if self.buffer.is_empty() {
-            match self.packed.next()? {
-                Piece::One(change) => return Some(change),
-                Piece::Cells(buffer) => self.buffer = buffer.bytes.into(),
-            }
-        }
-        let mut walk = CellWalk { rest: &self.buffer, last: self.last };
-        let change = walk.next()?.change(|bytes| self.buffer.slice_ref(bytes));
-        let (left, last) = (walk.rest.len(), walk.last);
-        self.last = last;
-        self.buffer.advance(self.buffer.len() - left);
-        Some(change)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -431,14 +402,15 @@ mod tests {
             prop_assert_eq!((all.len(), all.is_empty()), (expected.len(), expected.is_empty()));
             prop_assert!(all.iter().map(Cow::into_owned).eq(expected.iter().cloned()));
             prop_assert!(all.cells().map(|cell| cell.change(Bytes::copy_from_slice)).eq(cells.iter().cloned()));
-            prop_assert!(all.clone().into_iter().eq(expected.iter().cloned()));
-            let mut taken = Vec::new();
+            let (mut owned, mut taken) = (Vec::new(), Vec::new());
+            all.clone().take_all(|change| owned.push(change));
+            prop_assert_eq!(&owned, &expected);
             let took = all.clone().try_take_cells(|cell| { taken.push(cell.change(Bytes::copy_from_slice)); Ok::<_, ()>(()) });
             prop_assert_eq!((took, &taken), (Ok(()), &cells));
             let mut others = 0;
             all.leave_cells(|_| others += 1);
             prop_assert_eq!(others, expected.len() - cells.len());
-            prop_assert!(all.into_iter().eq(cells));
+            prop_assert!(all.iter().map(Cow::into_owned).eq(cells));
         }
     }
 }

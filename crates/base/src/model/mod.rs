@@ -16,7 +16,7 @@ mod statement_id;
 
 pub use bound_value::BoundValue;
 pub use cell::{Cell, CellKind, DeletionTime};
-pub use changes::{CellView, ChangeView, Changes, IntoChanges};
+pub use changes::{CellView, ChangeView, Changes};
 pub use command::{Bounds, Predicate, RangeCommand, ReadCommand, SliceRange};
 pub use field_role::FieldRole;
 pub use mutation::{CfMutation, Change, Mutation};

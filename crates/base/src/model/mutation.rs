@@ -95,7 +95,7 @@ impl Mutation {
             };
             // Entries of the same column family are mostly adjacent.
             match joined.iter_mut().rev().find(is_same) {
-                Some(other) => family.changes.into_iter().for_each(|change| other.changes.push(change)),
+                Some(other) => family.changes.take_all(|change| other.changes.push(change)),
                 None => joined.push(family),
             }
         }

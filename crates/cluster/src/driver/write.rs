@@ -128,7 +128,7 @@ impl MutationWriter<'_> {
         let Mutation { key, families } = mutation;
         for CfMutation { cf, changes } in families {
             let table = self.tables.of(&cf)?;
-            for change in changes {
+            changes.take_all(|change| {
                 let statement = match change {
                     Change::Cell { super_column, cell } => Some(self.cell(&table, &key, super_column, cell)),
                     Change::DeleteSuper { name, deletion } => {
@@ -145,7 +145,7 @@ impl MutationWriter<'_> {
                     shape,
                     values,
                 }));
-            }
+            });
         }
         Ok(())
     }

@@ -20,6 +20,8 @@ pub(super) type Change<'a> = (&'a [u8], Option<&'a [u8]>);
 pub(crate) struct ChangeList {
     bytes: Vec<u8>,
     count: u32,
+    /// Where the first key probably is among the entries of its row in the memtable. The log does not store it.
+    pub likely: usize,
 }
 
 /// An iterator over encoded changes.
@@ -28,6 +30,8 @@ pub(crate) struct Changes<'a> {
     /// Changes that are left.
     count: u32,
     rest: &'a [u8],
+    /// That of the list, or 0 if it was read from the log.
+    pub likely: usize,
 }
 
 /// Returns a length or count as the log stores it. Lengths and counts never come near the limit, since a message has at
@@ -47,7 +51,7 @@ impl ChangeList {
     pub(crate) fn with_room_for(count: usize, bytes: usize) -> ChangeList {
         /// Lengths, tags, timestamps and expiries of a change.
         const BESIDE: usize = 40;
-        ChangeList { bytes: Vec::with_capacity(count * BESIDE + bytes), count: 0 }
+        ChangeList { bytes: Vec::with_capacity(count * BESIDE + bytes), ..ChangeList::default() }
     }
 
     /// Adds a change of a key that is not in the list yet.
@@ -104,7 +108,7 @@ impl ChangeList {
     }
 
     pub(crate) fn iter(&self) -> Changes<'_> {
-        Changes { count: self.count, rest: &self.bytes }
+        Changes { count: self.count, rest: &self.bytes, likely: self.likely }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -142,7 +146,7 @@ impl<'a> Changes<'a> {
     /// Reads the number of changes at the beginning of `bytes`. The changes themselves are decoded while iterating.
     pub(super) fn read(bytes: &mut &'a [u8]) -> Option<Changes<'a>> {
         let count = take_number(bytes)?;
-        Some(Changes { count, rest: bytes })
+        Some(Changes { count, rest: bytes, likely: 0 })
     }
 
     /// Skips the remaining changes and returns the bytes after them. `None` if a change is incomplete.

@@ -28,14 +28,19 @@ pub(super) const HEAD_SUM: usize = 8;
 #[derive(Default)]
 pub(crate) struct RecordBuilder {
     bytes: Vec<u8>,
-    rows: SmallVec<[Range<usize>; 1]>,
+    rows: SmallVec<[RowPlace; 1]>,
+}
+
+/// Where a row is in the payload, and its first key in the memtable.
+struct RowPlace {
+    range: Range<usize>,
+    likely: usize,
 }
 
 /// A complete record whose place in the log, which its head's checksum covers, is not known yet.
 pub(crate) struct SealedRecord {
     pub payload: Vec<u8>,
-    /// Where each row is in the payload.
-    rows: SmallVec<[Range<usize>; 1]>,
+    rows: SmallVec<[RowPlace; 1]>,
     length: u32,
     sum: u32,
 }
@@ -53,11 +58,11 @@ impl RecordBuilder {
     /// Adds a row and its changes.
     pub(crate) fn row(&mut self, family: u64, prefix: &[u8], changes: ChangeList) {
         self.bytes.reserve(16 + prefix.len() + changes.room());
-        let begin = self.bytes.len();
+        let (begin, likely) = (self.bytes.len(), changes.likely);
         self.bytes.extend_from_slice(&family.to_be_bytes());
         put_bytes(prefix, &mut self.bytes);
         changes.move_to(&mut self.bytes);
-        self.rows.push(begin..self.bytes.len());
+        self.rows.push(RowPlace { range: begin..self.bytes.len(), likely });
     }
 
     /// Makes room for about so many bytes: a record of many rows would double several times.
@@ -118,7 +123,11 @@ impl SealedRecord {
 
     /// Returns the rows in the order in which they were added.
     pub(crate) fn rows(&self) -> impl Iterator<Item = RowRecord<'_>> {
-        self.rows.iter().filter_map(|range| RowRecord::read(&mut self.payload.get(range.clone())?))
+        self.rows.iter().filter_map(|place| {
+            let mut row = RowRecord::read(&mut self.payload.get(place.range.clone())?)?;
+            row.changes.likely = place.likely;
+            Some(row)
+        })
     }
 }
 

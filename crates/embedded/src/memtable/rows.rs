@@ -37,7 +37,7 @@ impl Rows {
     pub(crate) fn apply(&self, prefix: &[u8], changes: Changes<'_>) -> isize {
         let (row, mut grown) = self.row_or_create(prefix);
         let mut map = row.lock();
-        let mut likely = 0;
+        let mut likely = changes.likely;
         for (key, value) in changes {
             let (place, by) = map.put(key, value, likely);
             likely = place + 1;

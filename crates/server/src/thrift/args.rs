@@ -39,12 +39,16 @@ impl<'a> Args<'a> {
     /// Returns whether all declared arguments in the message have their declared types. Then the message may be a call
     /// of this shape.
     pub fn fit(&self, declared: &[Arg]) -> bool {
-        self.found.as_slice().iter().enumerate().all(|(at, found)| {
-            // Arguments are usually in the declared order.
-            let in_its_place = declared.get(at).filter(|arg| arg.id == found.id);
-            let declared = in_its_place.or_else(|| declared.iter().find(|arg| arg.id == found.id));
-            declared.is_none_or(|arg| arg.ttype == found.ttype)
-        })
+        let mut found = self.found.as_slice();
+        // Arguments are usually in the declared order.
+        for arg in declared {
+            match found {
+                [first, rest @ ..] if first.id == arg.id && first.ttype == arg.ttype => found = rest,
+                _ => break,
+            }
+        }
+        let declared_type = |id: i16| declared.iter().find(|arg| arg.id == id).map(|arg| arg.ttype);
+        found.iter().all(|found| declared_type(found.id).is_none_or(|ttype| ttype == found.ttype))
     }
 
     /// Returns the same arguments with the declarations of a method.

@@ -53,8 +53,7 @@ fn rows_of(mutations: &[Mutation], now_s: i32) -> Vec<BatchedRow> {
         }
         let Some(row) = rows.last_mut() else { continue };
         for family in &mutation.families {
-            let changes = family.changes.clone().into_iter();
-            let changes = changes.map(|change| mutation_of(&family.cf, &change, now_s));
+            let changes = family.changes.iter().map(|change| mutation_of(&family.cf, &change, now_s));
             match row.families.iter_mut().find(|(name, _)| *name == family.cf.name) {
                 Some((_, known)) => known.extend(changes),
                 None => row.families.push((family.cf.name.clone(), changes.collect())),

@@ -17,7 +17,7 @@ pub enum Scan {
 ///
 /// The position is kept between calls, so a large message that arrives slowly is scanned once, not once for each
 /// packet. Contents of strings are not read: after a length, the position may be beyond the received bytes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MessageScanner {
     /// Longest message in bytes.
     limit: usize,
@@ -62,14 +62,7 @@ impl From<WireError> for Pause {
 impl MessageScanner {
     /// Creates a scanner for messages of at most `limit` bytes.
     pub fn new(limit: usize) -> MessageScanner {
-        MessageScanner {
-            limit,
-            at: 0,
-            pending: None,
-            open: Vec::new(),
-            arguments: Arguments::default(),
-            arrived_whole: false,
-        }
+        MessageScanner { limit, ..MessageScanner::default() }
     }
 
     /// Changes the length limit, for the current and later messages.
