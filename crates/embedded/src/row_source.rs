@@ -133,10 +133,7 @@ impl RowSource<'_> {
 
     /// Returns where the key that was looked up last probably is in the memtable.
     pub(crate) fn likely(&self) -> usize {
-        match self {
-            RowSource::Stored(row) => row.likely.get().saturating_sub(1),
-            RowSource::Cached(_) => 0,
-        }
+        if let RowSource::Stored(row) = self { row.likely.get().saturating_sub(1) } else { 0 }
     }
 
     /// Returns the entries from `low`, inclusive, to `high`, exclusive; in descending order if `reversed`.

@@ -144,9 +144,9 @@ impl ChangeList {
 
 impl<'a> Changes<'a> {
     /// Reads the number of changes at the beginning of `bytes`. The changes themselves are decoded while iterating.
-    pub(super) fn read(bytes: &mut &'a [u8]) -> Option<Changes<'a>> {
+    pub(super) fn read(bytes: &mut &'a [u8], likely: usize) -> Option<Changes<'a>> {
         let count = take_number(bytes)?;
-        Some(Changes { count, rest: bytes, likely: 0 })
+        Some(Changes { count, rest: bytes, likely })
     }
 
     /// Skips the remaining changes and returns the bytes after them. `None` if a change is incomplete.

@@ -123,21 +123,19 @@ impl SealedRecord {
 
     /// Returns the rows in the order in which they were added.
     pub(crate) fn rows(&self) -> impl Iterator<Item = RowRecord<'_>> {
-        self.rows.iter().filter_map(|place| {
-            let mut row = RowRecord::read(&mut self.payload.get(place.range.clone())?)?;
-            row.changes.likely = place.likely;
-            Some(row)
-        })
+        let read =
+            |place: &RowPlace| RowRecord::read(&mut self.payload.get(place.range.clone())?, place.likely);
+        self.rows.iter().filter_map(read)
     }
 }
 
 impl<'a> RowRecord<'a> {
     /// Reads the head of a row. Its changes are left in `bytes`.
-    fn read(bytes: &mut &'a [u8]) -> Option<RowRecord<'a>> {
+    fn read(bytes: &mut &'a [u8], likely: usize) -> Option<RowRecord<'a>> {
         let (id, generation) = (take_number(bytes)?, take_number(bytes)?);
         let prefix = take_bytes(bytes)?;
         let family = u64::from(id) << 32 | u64::from(generation);
-        Some(RowRecord { family, prefix, changes: Changes::read(bytes)? })
+        Some(RowRecord { family, prefix, changes: Changes::read(bytes, likely)? })
     }
 }
 
@@ -163,7 +161,7 @@ pub(super) fn rows_of(payload: &[u8]) -> Option<Vec<RowRecord<'_>>> {
     let mut rest = payload;
     let mut rows = Vec::new();
     while !rest.is_empty() {
-        let row = RowRecord::read(&mut rest)?;
+        let row = RowRecord::read(&mut rest, 0)?;
         rest = row.changes.end()?;
         rows.push(row);
     }

@@ -66,19 +66,13 @@ impl<'a> Writer<'a> {
         }
         let length = self.out.len().saturating_sub(mark.start + FRAME_LENGTH_BYTES);
         let Ok(announced) = i32::try_from(length) else {
-            self.frame_abandon(mark);
+            self.out.truncate(mark.start);
             return Err(WireError::MessageTooLong { length, limit: i32::MAX as usize });
         };
         if let Some(head) = self.out.get_mut(mark.start..mark.start + FRAME_LENGTH_BYTES) {
             head.copy_from_slice(&announced.to_be_bytes());
         }
         Ok(())
-    }
-
-    /// Removes everything since the mark.
-    #[inline]
-    fn frame_abandon(&mut self, mark: FrameMark) {
-        self.out.truncate(mark.start);
     }
 
     /// Writes a strict header; the argument or result struct follows.
@@ -175,20 +169,6 @@ impl<'a> Writer<'a> {
         self.bool(value);
     }
 
-    /// Writes a byte field.
-    #[inline]
-    pub fn field_i8(&mut self, id: i16, value: i8) {
-        self.field_begin(TType::Byte, id);
-        self.i8(value);
-    }
-
-    /// Writes an i16 field.
-    #[inline]
-    pub fn field_i16(&mut self, id: i16, value: i16) {
-        self.field_begin(TType::I16, id);
-        self.i16(value);
-    }
-
     /// Writes an i32 field.
     #[inline]
     pub fn field_i32(&mut self, id: i16, value: i32) {
@@ -276,8 +256,10 @@ mod tests {
         let mut writer = Writer::new(&mut out);
         writer.message_begin(b"get", MessageKind::Reply, -3);
         writer.field_bool(1, true);
-        writer.field_i8(2, -2);
-        writer.field_i16(3, -3);
+        writer.field_begin(TType::Byte, 2);
+        writer.i8(-2);
+        writer.field_begin(TType::I16, 3);
+        writer.i16(-3);
         writer.field_i32(4, -4);
         writer.field_i64(5, -5);
         writer.field_f64(6, 0.5);
@@ -333,15 +315,5 @@ mod tests {
         let one =
             b"\0\0\0\x1e\x80\x01\0\x03\0\0\0\x01x\0\0\0\x01\x0b\0\x01\0\0\0\x02no\x08\0\x02\0\0\0\x01\0";
         assert_eq!(out, [&one[..], &one[..], &[0]].concat());
-    }
-
-    #[test]
-    fn an_abandoned_message_is_removed() {
-        let mut out = BytesMut::from(&b"before"[..]);
-        let mut writer = Writer::new(&mut out);
-        let mark = writer.frame_begin(Transport::Framed);
-        writer.message_begin_old_style(b"get", MessageKind::Call, 0);
-        writer.frame_abandon(mark);
-        assert_eq!(out, "before");
     }
 }
