@@ -127,7 +127,7 @@ struct CellLevel<'a> {
 }
 
 /// The existing cell of the same name as a new one.
-struct ExistingCell {
+struct OldCell {
     /// Its key, if that may differ from the new cell's key.
     key: Option<Vec<u8>>,
     cell: Cell,
@@ -377,12 +377,7 @@ impl RowChanges<'_> {
     }
 
     /// Returns the existing cell of the same name. A tombstone past gc_grace is treated as absent.
-    fn stored_cell(
-        &self,
-        key: &[u8],
-        level: &CellLevel<'_>,
-        cell: CellView<'_>,
-    ) -> Result<Option<ExistingCell>> {
+    fn stored_cell(&self, key: &[u8], level: &CellLevel<'_>, cell: CellView<'_>) -> Result<Option<OldCell>> {
         let CellLevel { prefix, names, .. } = *level;
         let existing = if names.view.stored_order() == StoredOrder::Exact {
             if cell.kind != CellKind::Increment {
@@ -396,21 +391,21 @@ impl RowChanges<'_> {
                 if let Some(timestamp) = timestamp {
                     // If timestamps differ, the values are not compared, so they are not read.
                     let cell = Cell::live(Bytes::new(), Bytes::new(), timestamp);
-                    return Ok(Some(ExistingCell { key: None, cell }));
+                    return Ok(Some(OldCell { key: None, cell }));
                 }
             }
             let Some(value) = self.source.get(key)? else { return Ok(None) };
             let ordered = Bytes::copy_from_slice(&key[prefix.len()..]);
-            decode_cell(ordered, value, names.stored)?.map(|cell| ExistingCell { key: None, cell })
+            decode_cell(ordered, value, names.stored)?.map(|cell| OldCell { key: None, cell })
         } else {
             let found = self.source.find_cell(prefix, cell.name, names)?;
-            found.map(|(key, cell)| ExistingCell { key: Some(key), cell })
+            found.map(|(key, cell)| OldCell { key: Some(key), cell })
         };
-        let Some(ExistingCell { key, cell }) = existing else { return Ok(None) };
+        let Some(OldCell { key, cell }) = existing else { return Ok(None) };
         let now_s = self.now_s();
         let cell = cell.at(now_s, self.behaviour);
         let is_purged = key.is_none() && cell.is_purgeable(now_s.saturating_sub(self.cf.gc_grace_s));
-        Ok((!is_purged).then_some(ExistingCell { key, cell }))
+        Ok((!is_purged).then_some(OldCell { key, cell }))
     }
 
     fn add_deletion(

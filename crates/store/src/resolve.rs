@@ -153,7 +153,7 @@ fn merge_cells(mut cells: Vec<Cell>, comparator: &dyn AbstractType, behaviour: &
         if is_same && old.kind == CellKind::Increment && new.kind == CellKind::Increment {
             let sum = old.count().unwrap_or_default().wrapping_add(new.count().unwrap_or_default());
             *old = Cell::increment(old.name.clone(), sum, old.timestamp.max(new.timestamp));
-        } else if is_same && reconcile(&*old, &*new, behaviour) == Winner::New {
+        } else if is_same && reconcile(old, &*new, behaviour) == Winner::New {
             std::mem::swap(old, new);
         }
         is_same

@@ -16,7 +16,7 @@
 
 use std::cmp::Ordering;
 
-use super::{CellKind, CellView};
+use super::{Cell, CellKind, CellView};
 
 use crate::compat::Behaviour;
 use crate::compat::rules::{TimestampOrder, ValueTie};
@@ -31,11 +31,7 @@ pub enum Winner {
 }
 
 /// Returns which cell wins: the existing one or the new one. Expired cells must be passed as tombstones.
-pub fn reconcile<'a>(
-    old: impl Into<CellView<'a>>,
-    new: impl Into<CellView<'a>>,
-    behaviour: &Behaviour,
-) -> Winner {
+pub fn reconcile<'a>(old: &'a Cell, new: impl Into<CellView<'a>>, behaviour: &Behaviour) -> Winner {
     let (old, new) = (old.into(), new.into());
     let winner = winner_of(old, new, behaviour);
     debug_assert!(
@@ -109,7 +105,6 @@ fn signed_bytes(value: &[u8]) -> impl Iterator<Item = i8> + '_ {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Cell;
     use super::*;
     use crate::util::Release;
     use bytes::Bytes;

@@ -223,10 +223,8 @@ impl<'p> ConditionalRequest<'p> {
         let now = attributes::servers_now(state);
         let mut changes = Vec::new();
         for (step, prefix) in &self.steps {
-            step.plan
-                .changes_of(state, step.options, &self.key, prefix, now)
-                .await?
-                .take_all(|change| changes.push(change));
+            let planned = step.plan.changes_of(state, step.options, &self.key, prefix, now).await?;
+            planned.take_all(|change| changes.push(change));
         }
         // All cells of a request have the same timestamp. Its range tombstones are one microsecond older, so that they
         // do not delete cells of the same request.

@@ -190,7 +190,7 @@ fn groups_to_merge(layers: &[Arc<Memtable>]) -> Vec<Range<usize>> {
 impl MemoryView {
     /// Returns the entries of a row in each memtable, newest first.
     pub(crate) fn row(&self, family: u64, prefix: &[u8]) -> SmallVec<[EntryMap; 1]> {
-        self.memtables().filter_map(|table| table.row(family, prefix)).collect()
+        self.memtables().filter_map(|table| table.rows(family)?.get(prefix)).collect()
     }
 
     /// Returns the first row in memtables from `low`, inclusive, to `high`, exclusive.

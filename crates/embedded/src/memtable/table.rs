@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 
 use arc_swap::ArcSwap;
 
-use super::entry_map::EntryMap;
 use super::rows::Rows;
 use base::util::KeyMap;
 
@@ -69,11 +68,6 @@ impl Memtable {
     /// Returns the rows of a generation, if there are any.
     pub(crate) fn rows(&self, family: u64) -> Option<Arc<Rows>> {
         self.families.load().get(&family).cloned()
-    }
-
-    /// Returns the entries of a row, if it has any.
-    pub(crate) fn row(&self, family: u64, prefix: &[u8]) -> Option<EntryMap> {
-        self.families.load().get(&family)?.get(prefix)
     }
 
     /// Returns the rows of all generations, sorted by number.
