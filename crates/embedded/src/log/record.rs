@@ -31,7 +31,7 @@ pub(crate) struct RecordBuilder {
     rows: SmallVec<[RowPlace; 1]>,
 }
 
-/// Where a row is in the payload, and its first key in the memtable.
+/// Where a row is in the payload, and where its first changed key probably is in the memtable.
 struct RowPlace {
     range: Range<usize>,
     likely: usize,
