@@ -102,13 +102,7 @@ impl CachedView<'_> {
 impl RowSource<'_> {
     /// Returns the value of one entry.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
-        match self {
-            RowSource::Stored(row) => match row.in_memory(key) {
-                Some(value) => Ok(value.map(PackedValue::to_bytes)),
-                None => row.in_tables(key),
-            },
-            RowSource::Cached(row) => Ok(row.get(key).map(PackedValue::to_bytes)),
-        }
+        self.look_at(key, |value| value.to_bytes())
     }
 
     /// Returns whether a cell with this timestamp certainly wins over every cell of the row. Only the row cache knows;
@@ -121,13 +115,13 @@ impl RowSource<'_> {
     }
 
     /// Passes the value of one entry to `look`, without a copy if it is in memory.
-    pub(crate) fn look_at<T>(&self, key: &[u8], look: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+    pub(crate) fn look_at<T>(&self, key: &[u8], look: impl Fn(PackedValue<'_>) -> T) -> Result<Option<T>> {
         match self {
             RowSource::Stored(row) => match row.in_memory(key) {
-                Some(value) => Ok(value.map(|value| look(value.as_slice()))),
-                None => Ok(row.in_tables(key)?.map(|value| look(&value))),
+                Some(value) => Ok(value.map(look)),
+                None => Ok(row.in_tables(key)?.map(|value| look(PackedValue::Large(&value)))),
             },
-            RowSource::Cached(row) => Ok(row.get(key).map(|value| look(value.as_slice()))),
+            RowSource::Cached(row) => Ok(row.get(key).map(look)),
         }
     }
 

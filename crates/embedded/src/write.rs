@@ -38,9 +38,6 @@ use store::resolve::{ResolvedRow, resolve, total_to_store};
 /// Seconds after which the sweeper first removes the entries that a new deletion shadows.
 const FIRST_SWEEP_S: i64 = 600;
 
-/// Capacity of the buffer for keys, which most keys fit in.
-const KEY_ROOM: usize = 64;
-
 /// Where a write finds the existing cells of its row.
 pub(crate) struct RowLocation<'a> {
     family: &'a Arc<OpenFamily>,
@@ -187,7 +184,8 @@ impl RowWriter<'_, '_> {
             source: &source,
             batch: &mut self.batch,
             changes: ChangeList::with_room_for(count, bytes),
-            key: Vec::with_capacity(KEY_ROOM),
+            // Most keys fit in it.
+            key: Vec::with_capacity(64),
         };
         changes.add_all(resolved)?;
         let changes = changes.changes;
@@ -384,10 +382,11 @@ impl RowChanges<'_> {
                 if cell.kind != CellKind::Counter && self.source.loses_to(cell.timestamp) {
                     return Ok(None);
                 }
-                let timestamp = match self.source.look_at(key, value::plain_timestamp)? {
-                    None => return Ok(None),
-                    Some(timestamp) => timestamp.filter(|timestamp| *timestamp != cell.timestamp),
-                };
+                let timestamp =
+                    match self.source.look_at(key, |value| value::plain_timestamp(value.as_slice()))? {
+                        None => return Ok(None),
+                        Some(timestamp) => timestamp.filter(|timestamp| *timestamp != cell.timestamp),
+                    };
                 if let Some(timestamp) = timestamp {
                     // If timestamps differ, the values are not compared, so they are not read.
                     let cell = Cell::live(Bytes::new(), Bytes::new(), timestamp);
@@ -402,9 +401,8 @@ impl RowChanges<'_> {
             found.map(|(key, cell)| OldCell { key: Some(key), cell })
         };
         let Some(OldCell { key, cell }) = existing else { return Ok(None) };
-        let now_s = self.now_s();
-        let cell = cell.at(now_s, self.behaviour);
-        let is_purged = key.is_none() && cell.is_purgeable(now_s.saturating_sub(self.cf.gc_grace_s));
+        let cell = cell.at(self.now_s(), self.behaviour);
+        let is_purged = key.is_none() && cell.is_purgeable(self.now_s().saturating_sub(self.cf.gc_grace_s));
         Ok((!is_purged).then_some(OldCell { key, cell }))
     }
 

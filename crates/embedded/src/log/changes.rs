@@ -30,7 +30,7 @@ pub(crate) struct Changes<'a> {
     /// Changes that are left.
     count: u32,
     rest: &'a [u8],
-    /// That of the list, or 0 if it was read from the log.
+    /// Where the first key probably is, see [`ChangeList`]; 0 for changes that were read from the log.
     pub likely: usize,
 }
 

@@ -123,8 +123,7 @@ impl SealedRecord {
 
     /// Returns the rows in the order in which they were added.
     pub(crate) fn rows(&self) -> impl Iterator<Item = RowRecord<'_>> {
-        let read =
-            |place: &RowPlace| RowRecord::read(&mut self.payload.get(place.range.clone())?, place.likely);
+        let read = |at: &RowPlace| RowRecord::read(&mut self.payload.get(at.range.clone())?, at.likely);
         self.rows.iter().filter_map(read)
     }
 }

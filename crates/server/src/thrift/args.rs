@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use crate::thrift::failure::Result;
 use bytes::Bytes;
-use wire::thrift::{Arguments, QueryTextError, Reader, TType, query_text};
+use wire::thrift::{Argument, Arguments, QueryTextError, Reader, TType, query_text};
 
 use base::compat::Behaviour;
 use base::compat::features::{ConsistencyLevel, consistency_of};
@@ -39,16 +39,14 @@ impl<'a> Args<'a> {
     /// Returns whether all declared arguments in the message have their declared types. Then the message may be a call
     /// of this shape.
     pub fn fit(&self, declared: &[Arg]) -> bool {
-        let mut found = self.found.as_slice();
+        let found = self.found.as_slice().iter();
         // Arguments are usually in the declared order.
-        for arg in declared {
-            match found {
-                [first, rest @ ..] if first.id == arg.id && first.ttype == arg.ttype => found = rest,
-                _ => break,
-            }
-        }
-        let declared_type = |id: i16| declared.iter().find(|arg| arg.id == id).map(|arg| arg.ttype);
-        found.iter().all(|found| declared_type(found.id).is_none_or(|ttype| ttype == found.ttype))
+        let is_next = |(found, arg): &(&Argument, &Arg)| found.id == arg.id && found.ttype == arg.ttype;
+        let in_order = found.clone().zip(declared).take_while(is_next).count();
+        found.skip(in_order).all(|found| {
+            let declared = declared.iter().find(|arg| arg.id == found.id);
+            declared.is_none_or(|arg| arg.ttype == found.ttype)
+        })
     }
 
     /// Returns the same arguments with the declarations of a method.

@@ -205,8 +205,7 @@ pub(crate) fn find_method(
 ) -> Option<&'static Method> {
     let rows = methods::named(name);
     let named = || rows.iter().copied();
-    let fits =
-        rows.iter().enumerate().fold(0u64, |fits, (at, row)| fits | u64::from(args.fit(&row.args)) << at);
+    let fits = rows.iter().rev().fold(0u64, |fits, row| fits << 1 | u64::from(args.fit(&row.args)));
     let of_shape = || named().enumerate().filter(|(at, _)| fits >> at & 1 == 1).map(|(_, method)| method);
     let likelier = compat.expected.unwrap_or(match transport {
         Transport::Framed => ApiGeneration::AfterSetKeyspace,

@@ -300,15 +300,15 @@ fn super_column(reader: &mut Reader<'_>, release: Release) -> Result<NewSuper> {
     Ok(NewSuper { name, columns })
 }
 
-/// Reads a ColumnOrSuperColumn into its place, since a batch has many.
-fn column_or_super(reader: &mut Reader<'_>, release: Release, either: &mut ColumnOrSuper) -> Result<()> {
+fn column_or_super(reader: &mut Reader<'_>, release: Release) -> Result<ColumnOrSuper> {
+    let mut either = ColumnOrSuper::default();
     fields!(reader, {
         (1, TType::Struct) => either.column = Some(column(reader, release)?),
         (2, TType::Struct) => either.super_column = Some(Box::new(super_column(reader, release)?)),
         (3, TType::Struct) => either.counter = Some(Box::new(counter_column(reader)?)),
         (4, TType::Struct) => either.counter_super = Some(Box::new(counter_super(reader)?)),
     });
-    Ok(())
+    Ok(either)
 }
 
 fn deletion(reader: &mut Reader<'_>, release: Release) -> Result<Deletion> {
@@ -327,7 +327,7 @@ fn deletion(reader: &mut Reader<'_>, release: Release) -> Result<Deletion> {
 fn mutation(reader: &mut Reader<'_>, release: Release) -> Result<MutationRequest> {
     let mut mutation = MutationRequest::default();
     fields!(reader, {
-        (1, TType::Struct) => column_or_super(reader, release, mutation.insert.insert(ColumnOrSuper::default()))?,
+        (1, TType::Struct) => mutation.insert = Some(column_or_super(reader, release)?),
         (2, TType::Struct) => mutation.deletion = Some(Box::new(deletion(reader, release)?)),
     });
     Ok(mutation)
@@ -339,11 +339,7 @@ pub(super) fn insert_map(
     release: Release,
 ) -> Result<Vec<(Bytes, Vec<ColumnOrSuper>)>> {
     let families = map(reader, TType::List, |reader| {
-        list(reader, TType::Struct, |reader| {
-            let mut either = ColumnOrSuper::default();
-            column_or_super(reader, release, &mut either)?;
-            Ok(either)
-        })
+        list(reader, TType::Struct, |reader| column_or_super(reader, release))
     });
     Ok(in_java_order(families?))
 }

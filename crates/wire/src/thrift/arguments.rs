@@ -32,8 +32,7 @@ impl Arguments {
     /// If the struct is invalid or incomplete.
     pub fn find(reader: &mut Reader<'_>) -> Result<Arguments, WireError> {
         let mut arguments = Arguments::default();
-        arguments.find_in(reader)?;
-        Ok(arguments)
+        arguments.find_in(reader).map(|()| arguments)
     }
 
     /// Does the same in place of the arguments of another message.
