@@ -227,8 +227,8 @@ pub(crate) fn find_method(
     }
     of_shape()
         .find(|method| method.generation() == generation && method.releases.has(level))
-        .or_else(|| of_shape().filter(|method| method.generation() == generation).last())
-        .or_else(|| of_shape().last())
+        .or_else(|| of_shape().rfind(|method| method.generation() == generation))
+        .or_else(|| of_shape().next_back())
         .or_else(|| named().rfind(|method| method.generation() == generation))
         .or_else(|| named().next_back())
 }
