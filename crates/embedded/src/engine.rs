@@ -1,10 +1,11 @@
 //! The engine: the parts of an open store, and its background threads.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use super::archiving::ArchiveMeter;
 use super::blocking::BlockingPermit;
 use super::commit::Committer;
 use super::deletion_queue::{DeletionQueue, QUEUE_FAMILY};
@@ -80,6 +81,8 @@ pub(crate) struct Engine {
     knows_schema: Arc<AtomicBool>,
     /// `None` in a store in memory.
     pub durable: Option<Durable>,
+    /// Set if the store is archived.
+    pub archive: OnceLock<Arc<ArchiveMeter>>,
 }
 
 impl Engine {
@@ -205,6 +208,7 @@ impl Engine {
             undefined: self.families.undefined(),
             cluster: None,
             engine: Some(engine),
+            archive: self.archive.get().map(|meter| meter.status()),
         }
     }
 
@@ -307,6 +311,7 @@ impl Engine {
             sweeping: None,
             knows_schema: Arc::default(),
             durable: None,
+            archive: OnceLock::new(),
         })
     }
 
