@@ -53,7 +53,7 @@ async fn open_once(
     }
     // The token in the configuration may be of another partitioner.
     let token = random_token(&partitioner);
-    Ok(OpenStore { store, partitioner, token })
+    Ok(OpenStore { store, partitioner, token, on_disk: None })
 }
 
 /// Loads the schema that gateways share, and creates its tables, once enough nodes are up.

@@ -13,7 +13,7 @@ const WIDTH: usize = 100;
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Serve", &["serve", "doctor"]),
     ("Look at data", &["explain", "cells", "sstable"]),
-    ("Move and keep data", &["import", "export", "copy", "move", "backup"]),
+    ("Move and keep data", &["import", "export", "copy", "move", "backup", "restore", "archive"]),
     ("Record and compare traffic", &["record", "replay", "traffic", "shadow"]),
     ("Test and measure", &["control", "stress"]),
     ("Set up", &["completions", "man"]),

@@ -1,6 +1,7 @@
 //! The command line. Programs with their own comparators call [`run`] with them.
 
 mod admin;
+mod archive;
 mod backup;
 mod cells;
 mod cluster;
@@ -43,6 +44,7 @@ mod replay;
 mod replay_server;
 mod report;
 mod request_log;
+mod restore;
 mod serve;
 mod service_manager;
 mod shadow;
@@ -95,6 +97,10 @@ enum Command {
     Move(moving::MoveArgs),
     /// Back up a data directory, whether a server is running on it or not.
     Backup(backup::BackupArgs),
+    /// Restore a data directory from an archive: its newest state, or any moment.
+    Restore(restore::RestoreArgs),
+    /// Verify an archive of `serve --archive`.
+    Archive(restore::ArchiveCommandArgs),
     /// Record the traffic between clients and a server.
     Record(Box<record::RecordArgs>),
     /// Send the calls of a recording to a server, and compare its answers with the recorded ones.
@@ -141,6 +147,8 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Export(args) => export::export(&args, types),
         Command::Move(args) => moving::run(&args, types),
         Command::Backup(args) => backup::backup(&args, types),
+        Command::Restore(args) => restore::restore(&args),
+        Command::Archive(args) => restore::archive(&args),
         Command::Record(args) => record::record(&args),
         Command::Replay(args) => replay::replay(&args),
         Command::Traffic(args) => traffic::traffic(&args),

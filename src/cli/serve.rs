@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::admin::AdminArgs;
+use super::archive::ArchiveArgs;
 use super::control::ControlArgs;
 use super::http_services::{HttpOptions, HttpServices};
 use super::identity::IdentityArgs;
@@ -56,6 +57,8 @@ pub(super) struct ServeArgs {
     identity: IdentityArgs,
     #[command(flatten)]
     store: StoreArgs,
+    #[command(flatten)]
+    archive: ArchiveArgs,
     /// The address of Thrift [default: 127.0.0.1:9160]
     ///
     /// It overrides ThriftAddress and ThriftPort of the configuration. Port 0 picks a free one.
@@ -116,6 +119,7 @@ pub(super) fn serve(args: &ServeArgs, types: &Types) -> Result<()> {
 
 async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: Types) -> Result<()> {
     let place = args.store.place(&config)?;
+    let archive = args.archive.checked(&place)?;
     let is_gateway = place.is_cluster();
     let described = place.to_string();
     let addresses = addresses(args, &config, is_gateway)?;
@@ -140,6 +144,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     };
     tracing::info!("data is stored {described}");
     let store = opened.store.clone();
+    let archive = archive.start(opened.on_disk.as_deref())?;
     let database = database_of(args, config, opened, authenticator, clock, types)?;
     tokio::spawn(request_log::toggle_at(
         process::listen(SignalKind::user_defined1())?,
@@ -179,7 +184,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     if let Some(watching) = watching {
         watching.abort();
     }
-    stopping::stop(shutdown, &open, &database, &store).await
+    archive.stop_after(stopping::stop(shutdown, &open, &database, &store)).await
 }
 
 /// Makes the database, without its stored schema.

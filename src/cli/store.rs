@@ -87,6 +87,8 @@ pub(super) struct OpenStore {
     pub partitioner: PartitionerRef,
     /// The node's token, as text.
     pub token: String,
+    /// The store if it is in a data directory, for an archive.
+    pub on_disk: Option<Arc<EmbeddedStore>>,
 }
 
 impl StoreArgs {
@@ -172,7 +174,7 @@ impl StoreArgs {
                 let token = config.initial_token.clone().unwrap_or_else(|| random_token(&partitioner));
                 let store = EmbeddedStore::in_memory(partitioner.clone(), &config.catalog, clock)
                     .map_err(|error| format!("cannot open a store in memory: {error}"))?;
-                Ok(OpenStore { store: Arc::new(store), partitioner, token })
+                Ok(OpenStore { store: Arc::new(store), partitioner, token, on_disk: None })
             }
             Storage::Directory(directory) => {
                 if !self.any_data_dir {
@@ -187,7 +189,8 @@ impl StoreArgs {
                     .map_err(|error| format!("cannot open the data directory: {error}"))?;
                 let token = config.initial_token.clone().unwrap_or_else(|| random_token(&partitioner));
                 let token = store.token_or_new(&token).map_err(|error| error.to_string())?;
-                Ok(OpenStore { store: Arc::new(store), partitioner, token })
+                let store = Arc::new(store);
+                Ok(OpenStore { store: store.clone(), partitioner, token, on_disk: Some(store) })
             }
         }
     }

@@ -35,6 +35,7 @@ fn features() -> String {
         ("tls", cfg!(feature = "tls")),
         ("cluster-tls", cfg!(feature = "cluster-tls")),
         ("otlp", cfg!(feature = "otlp")),
+        ("archive", cfg!(feature = "archive")),
     ];
     let built: Vec<&str> =
         features.into_iter().filter(|(_, is_built)| *is_built).map(|(name, _)| name).collect();

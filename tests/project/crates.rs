@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate, and the crates that it may use.
-const MAY_USE: [(&str, &[&str]); 20] = [
+const MAY_USE: [(&str, &[&str]); 21] = [
     ("base", &[]),
     ("allocator", &["base"]),
     ("config", &["base"]),
@@ -16,6 +16,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ("cql-syntax", &["base"]),
     ("store", &["base"]),
     ("embedded", &["base", "store"]),
+    ("archive", &["base", "store", "embedded"]),
     ("cluster", &["base", "store"]),
     ("db", &["base", "cql-syntax", "store"]),
     ("cql", &["base", "cql-syntax", "store", "db"]),
@@ -66,7 +67,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
 ];
 
 /// Libraries that no crate of the core may know.
-const OF_COMPANIONS: [&str; 13] = [
+const OF_COMPANIONS: [&str; 15] = [
     "askama",
     "axum",
     "clap",
@@ -74,8 +75,10 @@ const OF_COMPANIONS: [&str; 13] = [
     "hyper",
     "hyper-util",
     "indicatif",
+    "object_store",
     "opentelemetry",
     "prometheus-client",
+    "reqwest",
     "hdrhistogram",
     "schemars",
     "thrift",

@@ -29,7 +29,8 @@ fn each_format_has_a_fixture_and_a_test() {
     let (_, rows) = page.split_once("## Upgrades").unwrap();
     let (rows, _) = rows.split_once("\n## ").unwrap();
     let rows: Vec<&str> = rows.lines().filter(|line| line.contains("../tests/fixtures/")).collect();
-    let tests = text_of("tests/store/fixture.rs") + &text_of("crates/traffic/src/file/tests.rs");
+    let files = ["tests/store/fixture.rs", "tests/archive/fixture.rs", "crates/traffic/src/file/tests.rs"];
+    let tests = files.map(text_of).concat();
     let mut linked = BTreeSet::new();
     for row in &rows {
         let links = row.split("(../tests/fixtures/").skip(1).filter_map(|link| link.split(')').next());

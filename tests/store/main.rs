@@ -6,6 +6,8 @@ mod backup_steps;
 mod backup_support;
 mod backup_while_serving;
 mod bulk_load;
+#[path = "../support/busy_store.rs"]
+mod busy_store;
 mod corruption;
 #[path = "../counting_disk/mod.rs"]
 mod counting_disk;

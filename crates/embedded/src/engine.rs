@@ -18,10 +18,11 @@
 //! refuse writes (`Health`).
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use super::archiving::ArchiveMeter;
 use super::blocking::BlockingPermit;
 use super::commit::Committer;
 use super::deletion_queue::{DeletionQueue, QUEUE_FAMILY};
@@ -97,6 +98,8 @@ pub(crate) struct Engine {
     knows_schema: Arc<AtomicBool>,
     /// `None` in a store in memory.
     pub durable: Option<Durable>,
+    /// Set if the store is archived.
+    pub archive: OnceLock<Arc<ArchiveMeter>>,
 }
 
 impl Engine {
@@ -222,6 +225,7 @@ impl Engine {
             undefined: self.families.undefined(),
             cluster: None,
             engine: Some(engine),
+            archive: self.archive.get().map(|meter| meter.status()),
         }
     }
 
@@ -324,6 +328,7 @@ impl Engine {
             sweeping: None,
             knows_schema: Arc::default(),
             durable: None,
+            archive: OnceLock::new(),
         })
     }
 

@@ -348,7 +348,7 @@ impl Families {
         let contents = self.manifest.contents();
         for tree in [&folder.main, &folder.long] {
             if let (Some(space), Some(record)) = (space, contents.tables.get(tree))
-                && space.name_of(tree, &folder.owner).has_entries(space.disk(), record.identity)?
+                && space.name_of(tree, &folder.owner).has_entries(&**space.disk(), record.identity)?
             {
                 return Ok(true);
             }

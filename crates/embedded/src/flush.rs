@@ -75,7 +75,7 @@ impl Flush {
             }
             contents.log = Some(LogSpan { first: needed, last: needed });
         })?;
-        self.ahead.remove_flushed(*first..needed);
+        self.ahead.remove_flushed(needed);
         *first = needed;
         self.flushes.increase();
         Ok(())

@@ -51,6 +51,7 @@
 //! | `commit`, `flush`, `sweeper`, `range_shadow`, `snapshots` | background work, and snapshots of a store in memory |
 //! | `format`, `foreign`, `recovery`, `options`, `engine`, `bulk_load`, `store` | opening, bulk loads, and the `Store` trait |
 //! | `backup`, `verification` | copy and read a data directory that another process may have open |
+//! | `archiving` | the log, the manifest and the tables of an open store for an archive, and restores from one |
 //!
 //! A store in memory (`EmbeddedStore::in_memory`) has the same parts except the log, the tables and the manifest's
 //! file.
@@ -59,6 +60,7 @@
 #![cfg_attr(not(test), warn(unreachable_pub))]
 #![warn(missing_docs)]
 
+mod archiving;
 mod backup;
 mod blocking;
 mod bulk_load;
@@ -109,6 +111,10 @@ mod write_ahead;
 mod write_batch;
 mod write_path;
 
+pub use archiving::{
+    ArchiveMeter, ArchiveSource, LogBytes, LogPlace, ManifestChange, PinnedBackup, PinnedTable,
+    RestoreTarget, RestoredManifest, SmallFile, StorePoint,
+};
 pub use backup::{BackupOptions, BackupSummary, back_up, back_up_on};
 pub use commit::SyncMode;
 pub use disk::FreeSpace;

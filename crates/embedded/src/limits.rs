@@ -15,3 +15,7 @@ pub const MANIFEST_BYTES_REPLACED: usize = 64 * 1024;
 
 /// Characters of a damaged line of a manifest that an error shows: enough for the column families of most changes.
 pub const MANIFEST_LINE_SHOWN_CHARS: usize = 500;
+
+/// Changes of the manifest that an archive has not taken yet. It takes them every second; with more, it begins anew. A
+/// change shares its entries with the one before.
+pub const WATCHED_CHANGES_MAX: usize = 10_000;

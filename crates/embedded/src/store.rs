@@ -73,6 +73,11 @@ impl EmbeddedStore {
         Ok(EmbeddedStore::over(engine))
     }
 
+    /// Returns the open engine.
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
     fn over(engine: Engine) -> EmbeddedStore {
         EmbeddedStore { disk_threads: DiskThreads::new(), engine: Arc::new(engine) }
     }

@@ -16,7 +16,7 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 
 use super::health::Health;
-use super::log::{CommitLog, SealedRecord, Segment};
+use super::log::{CommitLog, RowRecord, SealedRecord, Segment};
 use super::memtable::Memory;
 use super::throttle::Throttle;
 use store::{Result, StoreError};
@@ -89,6 +89,13 @@ impl WriteAhead {
         }
         self.memory.apply(record.rows());
         Ok(())
+    }
+
+    /// Applies a row of another log to the active memtable, as a bulk load.
+    pub(crate) fn apply_replayed(&self, row: RowRecord<'_>) {
+        debug_assert!(self.is_loading(), "the row would be lost when the process ends");
+        let _writing = self.gate.read();
+        self.memory.apply(std::iter::once(row));
     }
 
     /// Begins or ends a bulk load, between two writes.
@@ -206,13 +213,19 @@ impl WriteAhead {
         Ok(full)
     }
 
-    /// Drops the frozen memtable and removes its segments, after the manifest lists the tables that replace them.
-    pub(crate) fn remove_flushed(&self, segments: std::ops::Range<u64>) {
-        assert!(segments.end <= self.segment(), "the segment that records are appended to would be removed");
+    /// Drops the frozen memtable and removes its segments, those before `needed`, after the manifest lists the tables
+    /// that replace them.
+    pub(crate) fn remove_flushed(&self, needed: u64) {
+        assert!(needed <= self.segment(), "the segment that records are appended to would be removed");
         self.memory.drop_frozen();
         if let Some(log) = &self.log {
-            log.remove(segments);
+            log.remove_before(needed);
         }
+    }
+
+    /// Returns the log. `None` in a store in memory.
+    pub(crate) fn log(&self) -> Option<&CommitLog> {
+        self.log.as_ref()
     }
 
     /// Returns the number of the current segment; 0 in a store in memory.

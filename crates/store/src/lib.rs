@@ -35,6 +35,6 @@ pub use recording::{ReadCell, RecordingLimits, RecordingStore, StoreRequest};
 pub use remote_cql::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows};
 pub use snapshot::{SnapshotContent, SnapshotPart, StoreSnapshot};
 pub use splits::split_points;
-pub use status::{ClusterStatus, EngineStatus, NodeCounts, NodeStatus, StoreStatus};
+pub use status::{ArchiveStatus, ClusterStatus, EngineStatus, NodeCounts, NodeStatus, StoreStatus};
 pub use store::{Store, StoreChange};
 pub use stored_slice::{StoredCell, StoredColumns, StoredSlice, StoredSliceCommand, StoredSuper};

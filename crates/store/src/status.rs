@@ -15,6 +15,27 @@ pub struct StoreStatus {
     pub cluster: Option<ClusterStatus>,
     /// The storage engine of this process, if there is one.
     pub engine: Option<EngineStatus>,
+    /// The archive of the store, if it has one.
+    pub archive: Option<ArchiveStatus>,
+}
+
+/// The continuous backup of a store to object storage: how far it is behind, and its work since the start.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ArchiveStatus {
+    /// The age of the oldest write that is not in the archive, in milliseconds.
+    pub lag_ms: u64,
+    /// Bytes of the commit log that are not in the archive.
+    pub lag_bytes: u64,
+    /// Bytes that were uploaded.
+    pub uploaded_bytes: u64,
+    /// Full backups that are complete.
+    pub full_backups: u64,
+    /// Failed requests to the object storage, and failed full backups.
+    pub failures: u64,
+    /// Times at which the archive has begun anew, because it could not follow.
+    pub gaps: u64,
+    /// Failed removals of old parts.
+    pub retention_failures: u64,
 }
 
 /// The storage engine: its contents now, and its work since its start.

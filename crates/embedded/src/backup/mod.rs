@@ -63,9 +63,10 @@ use std::time::Duration;
 pub(crate) use log_copy::complete_records;
 use log_copy::copy_log;
 pub use outcome::BackupSummary;
-use source::{BackupSource, change_between};
-use target::BackupTarget;
-use tree_copies::TreeCopies;
+pub(crate) use source::BackupSource;
+use source::change_between;
+pub(crate) use target::BackupTarget;
+pub(crate) use tree_copies::TreeCopies;
 use verify::BackupVerification;
 
 use super::format;

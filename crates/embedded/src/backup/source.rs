@@ -9,7 +9,7 @@ use crate::manifest::{Contents, LogSpan, Manifest};
 use store::Result;
 
 /// A source: a data directory of this version's format.
-pub(super) struct BackupSource {
+pub(crate) struct BackupSource {
     /// Its path without symbolic links.
     pub directory: PathBuf,
     /// The bytes of its file `THRIFTSTORE`.
@@ -18,21 +18,21 @@ pub(super) struct BackupSource {
 
 impl BackupSource {
     /// Checks that a directory can be backed up.
-    pub(super) fn open(disk: &dyn Disk, directory: &Path) -> Result<BackupSource> {
+    pub(crate) fn open(disk: &dyn Disk, directory: &Path) -> Result<BackupSource> {
         let marker = format::read(disk, directory)?;
         let directory = directory.canonicalize().map_err(|error| io_error(directory, &error))?;
         Ok(BackupSource { directory, marker })
     }
 
     /// Reads the manifest.
-    pub(super) fn manifest(&self, disk: &dyn Disk) -> Result<Contents> {
+    pub(crate) fn manifest(&self, disk: &dyn Disk) -> Result<Contents> {
         Manifest::read(disk, &self.directory)
     }
 }
 
 /// Returns the kind of change between two manifests that makes a copy of tables and log inconsistent. `None` if there is
 /// none: only the next segment of the log may have been created, and tables merged.
-pub(super) fn change_between(before: &Contents, after: &Contents) -> Option<&'static str> {
+pub(crate) fn change_between(before: &Contents, after: &Contents) -> Option<&'static str> {
     let first = |contents: &Contents| contents.log.map(|LogSpan { first, .. }| first);
     let newest = |contents: &Contents| -> Vec<_> {
         contents.tables.iter().map(|(folder, record)| (folder.clone(), record.newest)).collect()

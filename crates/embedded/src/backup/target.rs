@@ -13,7 +13,7 @@ use store::{Result, StoreError};
 const UNFINISHED: &str = ".unfinished";
 
 /// A backup that is being written. Dropping it before `finish` removes the directory.
-pub(super) struct BackupTarget<'a> {
+pub(crate) struct BackupTarget<'a> {
     disk: &'a dyn Disk,
     /// Its path when it is complete.
     path: PathBuf,
@@ -27,42 +27,51 @@ impl<'a> BackupTarget<'a> {
     ///
     /// # Errors
     /// `Mismatch` if the target exists and is not an empty directory, or is inside of the source.
-    pub(super) fn create(disk: &'a dyn Disk, path: &Path, source: &Path) -> Result<BackupTarget<'a>> {
-        let path = resolved(path)?;
-        if path.starts_with(source) {
+    pub(crate) fn create(disk: &'a dyn Disk, path: &Path, source: &Path) -> Result<BackupTarget<'a>> {
+        let inner = resolved(path)?;
+        if inner.starts_with(source) {
             return Err(StoreError::Mismatch(format!(
                 "the target {} is inside of the data directory {}; choose one outside",
-                path.display(),
+                inner.display(),
                 source.display()
             )));
         }
-        check_free(&path)?;
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(UNFINISHED);
-        let unfinished = path.with_file_name(name);
-        fs::create_dir(&unfinished).map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => StoreError::Mismatch(format!(
-                "{} exists: a backup to {} is running or was interrupted; wait for it, or remove that directory",
-                unfinished.display(),
-                path.display()
-            )),
-            _ => io_error(&unfinished, &error),
-        })?;
-        let target = BackupTarget { disk, path, unfinished, is_finished: false };
+        let target = BackupTarget::begin(disk, path)?;
         let permissions = fs::metadata(source).map_err(|error| io_error(source, &error))?.permissions();
         let allowed = fs::set_permissions(&target.unfinished, permissions);
         allowed.map_err(|error| io_error(&target.unfinished, &error))?;
         Ok(target)
     }
 
+    /// Creates the directory of an unfinished backup or restore.
+    ///
+    /// # Errors
+    /// `Mismatch` if the target exists and is not an empty directory.
+    pub(crate) fn begin(disk: &'a dyn Disk, path: &Path) -> Result<BackupTarget<'a>> {
+        let path = resolved(path)?;
+        check_free(&path)?;
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(UNFINISHED);
+        let unfinished = path.with_file_name(name);
+        fs::create_dir(&unfinished).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => StoreError::Mismatch(format!(
+                "{} exists: a backup or restore to {} is running or was interrupted; wait for it, or remove that directory",
+                unfinished.display(),
+                path.display()
+            )),
+            _ => io_error(&unfinished, &error),
+        })?;
+        Ok(BackupTarget { disk, path, unfinished, is_finished: false })
+    }
+
     /// Writes a file of the backup.
-    pub(super) fn write(&self, disk: &dyn Disk, name: &str, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write(&self, disk: &dyn Disk, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.unfinished.join(name);
         disk.write(&path, bytes).map_err(|error| io_error(&path, &error))
     }
 
     /// Syncs the backup and renames it to its final path.
-    pub(super) fn finish(mut self) -> Result<()> {
+    pub(crate) fn finish(mut self) -> Result<()> {
         sync_all(self.disk, &self.unfinished)?;
         let renamed = self.disk.rename(&self.unfinished, &self.path);
         renamed.map_err(|error| io_error(&self.path, &error))?;

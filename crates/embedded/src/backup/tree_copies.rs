@@ -21,7 +21,7 @@ const ATTEMPTS: u32 = 1000;
 const PIECE_BYTES: usize = 1 << 20;
 
 /// The trees of a backup.
-pub(super) struct TreeCopies<'a> {
+pub(crate) struct TreeCopies<'a> {
     disk: &'a dyn Disk,
     source: &'a BackupSource,
     /// The backup's directory of tables.
@@ -31,7 +31,7 @@ pub(super) struct TreeCopies<'a> {
 }
 
 /// A tree of a backup.
-pub(super) struct TreeCopy {
+pub(crate) struct TreeCopy {
     /// The name of the source's tree.
     pub name: TreeName,
     /// The number of the list of tables, N of `vN`.
@@ -43,7 +43,7 @@ pub(super) struct TreeCopy {
 }
 
 /// A table of a backup.
-pub(super) struct TableCopy {
+pub(crate) struct TableCopy {
     /// Checksum of the whole file.
     pub checksum: u128,
     pub bytes: u64,
@@ -53,22 +53,22 @@ pub(super) struct TableCopy {
 
 impl<'a> TreeCopies<'a> {
     /// Returns copies without trees.
-    pub(super) fn new(disk: &'a dyn Disk, source: &'a BackupSource, copy: &Path) -> TreeCopies<'a> {
+    pub(crate) fn new(disk: &'a dyn Disk, source: &'a BackupSource, copy: &Path) -> TreeCopies<'a> {
         TreeCopies { disk, source, copy: copy.join("tables"), trees: BTreeMap::new() }
     }
 
     /// Returns the trees, with the names of their directories.
-    pub(super) fn trees(&self) -> impl Iterator<Item = (&str, &TreeCopy)> {
+    pub(crate) fn trees(&self) -> impl Iterator<Item = (&str, &TreeCopy)> {
         self.trees.iter().map(|(folder, tree)| (&folder[..], tree))
     }
 
     /// Returns the tables of all trees.
-    pub(super) fn tables(&self) -> impl Iterator<Item = &TableCopy> {
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &TableCopy> {
         self.trees.values().flat_map(|tree| tree.tables.values())
     }
 
     /// Returns the contents of a manifest with the identities of the copied trees.
-    pub(super) fn recorded_in(&self, contents: &Contents) -> Contents {
+    pub(crate) fn recorded_in(&self, contents: &Contents) -> Contents {
         let mut contents = contents.clone();
         for (folder, tree) in self.trees() {
             if let Some(record) = contents.tables.get_mut(folder) {
@@ -83,7 +83,7 @@ impl<'a> TreeCopies<'a> {
     /// # Errors
     /// `Corrupt` if a file of a tree is damaged or missing. The files of a tree that is truncated during the copy are
     /// missing, too.
-    pub(super) fn update(&mut self, contents: &Contents, progress: Progress<'_>) -> Result<()> {
+    pub(crate) fn update(&mut self, contents: &Contents, progress: Progress<'_>) -> Result<()> {
         self.disk.create_directory(&self.copy).map_err(|error| io_error(&self.copy, &error))?;
         let listed: HashSet<&str> = contents.tables.keys().map(String::as_str).collect();
         for folder in self.trees.keys().filter(|folder| !listed.contains(&folder[..])) {

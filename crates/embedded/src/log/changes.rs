@@ -30,7 +30,7 @@ pub(crate) struct Changes<'a> {
     /// Changes that are left.
     count: u32,
     rest: &'a [u8],
-    /// Where the first key probably is, see [`ChangeList`]; 0 for changes that were read from the log.
+    /// The probable place of the first key, see [`ChangeList`]; 0 for changes that were read from the log.
     pub likely: usize,
 }
 

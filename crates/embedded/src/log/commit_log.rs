@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use super::mark::{LogKey, MARK, MarkPosition};
+use super::piece::{LogPiece, length_of_full};
 use super::record::SealedRecord;
 use super::replay::{Replayed, segments_of};
 use super::segment::{Segment, open_cut, path_of};
@@ -24,6 +25,17 @@ pub(crate) struct CommitLog {
     current: Mutex<Current>,
     /// Bytes to replay after a crash, without the segments of a memtable that is being flushed.
     bytes: AtomicU64,
+    kept: Mutex<KeptSegments>,
+}
+
+/// The segments that still exist. One is removed when its records are in tables and no archive needs it.
+struct KeptSegments {
+    /// The first segment that was not removed.
+    first: u64,
+    /// The first segment with records that are not in tables.
+    needed: u64,
+    /// The first segment that an archive has not read completely. `None` if there is no archive.
+    unread: Option<u64>,
 }
 
 struct Current {
@@ -74,7 +86,7 @@ impl CommitLog {
         };
         let Replayed { record_end, marked, .. } = *replayed;
         let current = Current { segment, unsynced, record_end, marked };
-        Ok(CommitLog::with(disk, directory, current, replayed.earlier + end.offset))
+        Ok(CommitLog::with(disk, directory, current, first, replayed.earlier + end.offset))
     }
 
     /// Creates a log whose first segment is `number`.
@@ -83,11 +95,12 @@ impl CommitLog {
             first_segment(&*disk, directory, number).map_err(|error| io_error(directory, &error))?;
         let begin = MarkPosition { segment: number, offset: segment.length };
         let current = Current { segment, unsynced: Vec::new(), record_end: begin, marked: begin };
-        Ok(CommitLog::with(disk, directory, current, begin.offset))
+        Ok(CommitLog::with(disk, directory, current, number, begin.offset))
     }
 
-    fn with(disk: Arc<dyn Disk>, directory: &Path, current: Current, bytes: u64) -> CommitLog {
+    fn with(disk: Arc<dyn Disk>, directory: &Path, current: Current, first: u64, bytes: u64) -> CommitLog {
         CommitLog {
+            kept: Mutex::new(KeptSegments { first, needed: first, unread: None }),
             disk,
             directory: directory.to_owned(),
             bytes: AtomicU64::new(bytes),
@@ -167,9 +180,32 @@ impl CommitLog {
         Ok(())
     }
 
-    /// Removes segments whose records are in tables, the oldest first.
-    pub(crate) fn remove(&self, numbers: std::ops::Range<u64>) {
-        for number in numbers {
+    /// Removes the segments before `needed`, whose records are in tables, the oldest first. Those that an archive has not
+    /// read are removed later.
+    pub(crate) fn remove_before(&self, needed: u64) {
+        let mut kept = self.kept.lock();
+        kept.needed = kept.needed.max(needed);
+        self.remove_unused(&mut kept);
+    }
+
+    /// Keeps all segments that exist for an archive, until it has read them. Returns the first one.
+    pub(crate) fn keep(&self) -> u64 {
+        let mut kept = self.kept.lock();
+        kept.unread = Some(kept.needed);
+        self.remove_unused(&mut kept);
+        kept.needed
+    }
+
+    /// Releases the segments that an archive has read: those before `unread`. `None` releases all, until the next `keep`.
+    pub(crate) fn release(&self, unread: Option<u64>) {
+        let mut kept = self.kept.lock();
+        kept.unread = unread;
+        self.remove_unused(&mut kept);
+    }
+
+    fn remove_unused(&self, kept: &mut KeptSegments) {
+        let end = kept.unread.map_or(kept.needed, |unread| unread.min(kept.needed));
+        for number in kept.first..end {
             let path = path_of(&self.directory, number);
             match self.disk.remove_file(&path) {
                 Ok(()) => {}
@@ -178,6 +214,31 @@ impl CommitLog {
                 Err(error) => tracing::warn!("{} was not removed: {error}", path.display()),
             }
         }
+        kept.first = kept.first.max(end);
+    }
+
+    /// Returns the first segment with records that are not in tables.
+    pub(crate) fn needed(&self) -> u64 {
+        self.kept.lock().needed
+    }
+
+    /// Returns the end of the log: all bytes before it are complete records and marks.
+    pub(crate) fn end(&self) -> MarkPosition {
+        let Segment { number, length, .. } = self.current.lock().segment;
+        MarkPosition { segment: number, offset: length }
+    }
+
+    /// Reads a piece of the log that begins at `from`, of at most `most` bytes. It ends with its segment.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or is not a segment of this log.
+    pub(crate) fn read(&self, from: MarkPosition, most: usize) -> Result<LogPiece> {
+        LogPiece::read(&self.directory, from, self.end(), most)
+    }
+
+    /// Returns the length of a segment that is not the last one; 0 if it cannot be read.
+    pub(crate) fn length_of_full(&self, number: u64) -> u64 {
+        length_of_full(&self.directory, number).unwrap_or(0)
     }
 
     /// Bytes in the segment that records are appended to, and in segments before it that a restart has replayed.

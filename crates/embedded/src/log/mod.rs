@@ -15,6 +15,7 @@ mod changes;
 mod commit_log;
 mod format_1;
 mod mark;
+mod piece;
 mod record;
 mod replay;
 mod segment;
@@ -23,6 +24,8 @@ mod stored_segment;
 
 pub(crate) use changes::{ChangeList, Changes};
 pub(crate) use commit_log::CommitLog;
+pub(crate) use mark::MarkPosition;
+pub(crate) use piece::LogPiece;
 pub(crate) use record::{RecordBuilder, RowRecord, SealedRecord};
 pub(crate) use replay::{Replayed, end_of_records, replay, segments_of};
 pub(crate) use segment::{Segment, path_of};

@@ -1,7 +1,7 @@
 //! The manifest in memory and on the disk.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
@@ -17,12 +17,17 @@ use store::{Result, StoreError};
 /// The file's name in the data directory.
 pub(crate) const FILE: &str = "MANIFEST";
 
+/// Is called with the contents before and after each change that is durable, before another thread sees it.
+pub(crate) type ManifestObserver = Box<dyn Fn(&Contents, &Contents) + Send + Sync>;
+
 /// The manifest of an open store.
 pub(crate) struct Manifest {
     contents: ArcSwap<Contents>,
     /// Locked during a change. `None` in a store in memory.
     writer: Mutex<Option<ManifestWriter>>,
     health: Arc<Health>,
+    /// Set if the store is archived.
+    observer: OnceLock<ManifestObserver>,
 }
 
 /// A manifest as read from the disk: its contents, and the number of its file of changes.
@@ -51,7 +56,12 @@ impl StoredManifest {
 impl Manifest {
     /// Returns the manifest of a store in memory.
     pub(crate) fn in_memory(contents: Contents, health: Arc<Health>) -> Manifest {
-        Manifest { contents: ArcSwap::from_pointee(contents), writer: Mutex::default(), health }
+        Manifest {
+            contents: ArcSwap::from_pointee(contents),
+            writer: Mutex::default(),
+            health,
+            observer: OnceLock::new(),
+        }
     }
 
     /// Returns whether a data directory has a manifest.
@@ -116,6 +126,14 @@ impl Manifest {
         }
     }
 
+    /// Decodes what `encode` returns.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Contents, String> {
+        decode(bytes).map(|(contents, _)| contents)
+    }
+
     /// Returns contents encoded as a manifest without a file of changes.
     pub(crate) fn encode(contents: &Contents) -> Result<Vec<u8>> {
         encode(contents, None).map_err(|why| StoreError::Io(format!("the manifest cannot be written: {why}")))
@@ -144,8 +162,22 @@ impl Manifest {
             assert_newer(&before, &contents);
             writer.write(&before, &contents).map_err(|error| self.refusal(error))?;
         }
+        if let Some(observer) = self.observer.get() {
+            observer(&before, &contents);
+        }
         self.contents.store(Arc::new(contents));
         Ok(())
+    }
+
+    /// Sets the observer of changes. Returns `false` if there is one already.
+    pub(crate) fn observe(&self, observer: ManifestObserver) -> bool {
+        self.observer.set(observer).is_ok()
+    }
+
+    /// Calls `read` with the contents while no change is under way.
+    pub(crate) fn settled<T>(&self, read: impl FnOnce(&Contents) -> T) -> T {
+        let _no_change = self.writer.lock();
+        read(&self.contents.load())
     }
 
     fn refusal(&self, error: ReplaceError) -> StoreError {

@@ -88,8 +88,8 @@ impl TableSpace {
     }
 
     /// Returns the disk of the trees.
-    pub(crate) fn disk(&self) -> &dyn Disk {
-        &*self.options.disk
+    pub(crate) fn disk(&self) -> &Arc<dyn Disk> {
+        &self.options.disk
     }
 
     /// Opens an existing tree. `None` if the operator has given it up.
