@@ -90,7 +90,7 @@ mod checked {
 
     use super::{ArchiveArgs, Storage};
     use crate::cli::Result;
-    use archive::{ArchiveOptions, Archiver, FullSchedule, Location};
+    use archive::{ArchiveLocation, ArchiveOptions, Archiver, FullSchedule};
     use embedded::EmbeddedStore;
 
     /// The time for the upload of the last writes when the server stops.
@@ -114,11 +114,11 @@ mod checked {
             let (Some(url), Storage::Directory(directory)) = (&self.url, place) else {
                 return Ok(CheckedArchive(None));
             };
-            let location = Location::open(url, true).map_err(|error| format!("--archive: {error}"))?;
+            let location = ArchiveLocation::open(url, true).map_err(|error| format!("--archive: {error}"))?;
             Ok(CheckedArchive(Some(self.options(location, directory.clone()))))
         }
 
-        fn options(&self, location: Location, directory: PathBuf) -> ArchiveOptions {
+        fn options(&self, location: ArchiveLocation, directory: PathBuf) -> ArchiveOptions {
             ArchiveOptions {
                 location,
                 directory,

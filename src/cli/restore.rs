@@ -77,14 +77,15 @@ mod run {
     use super::{ArchiveCommand, ArchiveCommandArgs, RestoreArgs};
     use crate::cli::{Result, process};
     use archive::{
-        LineSummary, Location, RestoreOptions, RestoreSummary, RunSummary, format_time, list, parse_time,
-        restore, verify,
+        ArchiveLocation, LineSummary, RestoreOptions, RestoreSummary, RunSummary, format_time, list,
+        parse_time, restore, verify,
     };
     use base::util::output::{print_line, report_line};
 
     impl RestoreArgs {
         pub(super) fn run(&self) -> Result<()> {
-            let from = Location::open(&self.from, false).map_err(|error| format!("--from: {error}"))?;
+            let from =
+                ArchiveLocation::open(&self.from, false).map_err(|error| format!("--from: {error}"))?;
             let runtime = process::runtime()?;
             if self.list {
                 let lines = runtime.block_on(list(&from)).map_err(|error| error.to_string())?;
@@ -147,7 +148,7 @@ mod run {
     impl ArchiveCommandArgs {
         pub(super) fn run(&self) -> Result<()> {
             let ArchiveCommand::Verify { url } = &self.command;
-            let location = Location::open(url, false).map_err(|error| error.to_string())?;
+            let location = ArchiveLocation::open(url, false).map_err(|error| error.to_string())?;
             let runtime = process::runtime()?;
             let verified = runtime.block_on(verify(&location, &mut |line| report_line!("{line}")));
             let verified = verified.map_err(|error| format!("cannot verify {url}: {error}"))?;
@@ -158,9 +159,10 @@ mod run {
                 verified.tables,
                 HumanBytes(verified.table_bytes)
             );
-            match verified.moments.is_empty() {
-                true => print_line!("no moment can be restored"),
-                false => print_line!("moments that can be restored:"),
+            if verified.moments.is_empty() {
+                print_line!("no moment can be restored");
+            } else {
+                print_line!("moments that can be restored:");
             }
             verified.moments.iter().for_each(|moments| print_line!("  {moments}"));
             verified.damages.iter().for_each(|damage| print_line!("damage: {damage}"));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use archive::Location;
+use archive::ArchiveLocation;
 use archive::object_store::ObjectStore;
 use archive::object_store::memory::InMemory;
 
@@ -35,7 +35,7 @@ fn from_environment(variable: &str, default: u64) -> u64 {
 #[test]
 fn each_moment_of_a_busy_store_is_a_past_state() {
     let directory = tempfile::tempdir().unwrap();
-    let location = Location::open(&address(directory.path(), "busy"), true).unwrap();
+    let location = ArchiveLocation::open(&address(directory.path(), "busy"), true).unwrap();
     check_moments(&location, &location);
 }
 
@@ -48,7 +48,7 @@ fn faults_of_the_object_storage_make_no_wrong_state() {
 }
 
 /// Archives a busy store to one location, and restores from another one, which has the same objects.
-fn check_moments(to: &Location, from: &Location) {
+fn check_moments(to: &ArchiveLocation, from: &ArchiveLocation) {
     let seed = Chance::seed_from("ARCHIVE_SEED");
     println!("ARCHIVE_SEED={seed}");
     let mut chance = Chance::new(seed);

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use archive::Location;
+use archive::ArchiveLocation;
 use base::schema::Catalog;
 
 use crate::store_support::{apply, catalog, cf_of, close, family, names, open, put};
@@ -16,7 +16,7 @@ fn schema() -> Catalog {
 }
 
 /// Makes an archive with a table and several parts.
-fn make(archive: &Location, data: &Path) {
+fn make(archive: &ArchiveLocation, data: &Path) {
     let store = open(data, &schema()).unwrap();
     let cf = cf_of(&schema(), "A");
     apply(&store, put(&cf, "row", "first", "v", 1)).unwrap();
@@ -49,7 +49,7 @@ fn files_under(directory: &Path) -> Vec<PathBuf> {
 fn a_missing_or_damaged_object_is_named_and_never_restored() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("archive");
-    let archive = Location::open(&format!("file://{}", folder.display()), true).unwrap();
+    let archive = ArchiveLocation::open(&format!("file://{}", folder.display()), true).unwrap();
     make(&archive, &place.path().join("data"));
     let target = place.path().join("restored");
     let files = files_under(&folder);

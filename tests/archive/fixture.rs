@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use archive::Location;
+use archive::ArchiveLocation;
 use base::marshal::Types;
 
 use crate::store_support::{close, open, scan_all};
@@ -16,7 +16,8 @@ fn an_archive_of_format_1_is_read() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/archive-1.tar.gz");
     let tar = Command::new("tar").arg("-xzf").arg(fixture).arg("-C").arg(place.path()).status();
     assert!(tar.unwrap().success());
-    let archive = Location::open(&format!("file://{}/archive", place.path().display()), false).unwrap();
+    let archive =
+        ArchiveLocation::open(&format!("file://{}/archive", place.path().display()), false).unwrap();
     let verified = verify(&archive);
     assert_eq!(
         (verified.damages, verified.full_backups, verified.parts, verified.tables),

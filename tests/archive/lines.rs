@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use archive::object_store::ObjectStore;
 use archive::object_store::memory::InMemory;
-use archive::{ArchiveOptions, LineSummary, Location};
+use archive::{ArchiveLocation, ArchiveOptions, LineSummary};
 use base::schema::Catalog;
 use embedded::EmbeddedStore;
 use tempfile::TempDir;
@@ -43,7 +43,7 @@ fn close_with(store: EmbeddedStore, archiver: &archive::Archiver) {
 }
 
 /// Returns the names of the columns in a restored directory, which is removed.
-fn restored_names(from: &Location, at_us: Option<i64>, to: &Path) -> Vec<String> {
+fn restored_names(from: &ArchiveLocation, at_us: Option<i64>, to: &Path) -> Vec<String> {
     restore(from, at_us, to).unwrap();
     let found = names_in(to);
     std::fs::remove_dir_all(to).unwrap();
@@ -65,14 +65,14 @@ fn wait_until(is_so: impl Fn() -> bool) {
     }
 }
 
-fn lines(from: &Location) -> Vec<LineSummary> {
+fn lines(from: &ArchiveLocation) -> Vec<LineSummary> {
     wait(archive::list(from)).unwrap()
 }
 
 struct Place {
     directory: TempDir,
     storage: Arc<FaultyStorage>,
-    location: Location,
+    location: ArchiveLocation,
 }
 
 impl Place {

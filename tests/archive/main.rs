@@ -23,7 +23,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use archive::object_store::ObjectStore;
 use archive::{
-    ArchiveError, ArchiveOptions, ArchiveVerified, Archiver, FullSchedule, Location, RestoreOptions,
+    ArchiveError, ArchiveLocation, ArchiveOptions, ArchiveVerified, Archiver, FullSchedule, RestoreOptions,
     RestoreSummary,
 };
 use embedded::EmbeddedStore;
@@ -32,7 +32,7 @@ use embedded::EmbeddedStore;
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Returns the options of an archive with small parts and frequent full backups.
-fn options(location: &Location, directory: &Path) -> ArchiveOptions {
+fn options(location: &ArchiveLocation, directory: &Path) -> ArchiveOptions {
     ArchiveOptions {
         location: location.clone(),
         directory: directory.to_owned(),
@@ -65,20 +65,20 @@ fn archive_status(store: &EmbeddedStore) -> store::ArchiveStatus {
     store::Store::status(store).archive.unwrap()
 }
 
-fn location(storage: &Arc<dyn ObjectStore>) -> Location {
-    Location::new(storage.clone(), "archive")
+fn location(storage: &Arc<dyn ObjectStore>) -> ArchiveLocation {
+    ArchiveLocation::new(storage.clone(), "archive")
 }
 
 fn wait<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
-fn restore(from: &Location, at_us: Option<i64>, to: &Path) -> Result<RestoreSummary, ArchiveError> {
+fn restore(from: &ArchiveLocation, at_us: Option<i64>, to: &Path) -> Result<RestoreSummary, ArchiveError> {
     let options = RestoreOptions { from: from.clone(), line: None, at_us, to: Some(to.to_owned()) };
     wait(archive::restore(&options, &mut |_| {}))
 }
 
-fn verify(from: &Location) -> ArchiveVerified {
+fn verify(from: &ArchiveLocation) -> ArchiveVerified {
     wait(archive::verify(from, &mut |_| {})).unwrap()
 }
 

@@ -19,11 +19,11 @@ use crate::bucket::Bucket;
 use crate::full_backup::FullBackupHeader;
 use crate::full_upload::FullUpload;
 use crate::log_stream::{LogStream, ReadyPart, Uploaded};
-use crate::names::{Numbered, RunName};
+use crate::names::{RunName, RunObject};
 use crate::retention::Retention;
 use crate::run::claim;
 use crate::time::now_us;
-use crate::{Location, Result};
+use crate::{ArchiveLocation, Result};
 
 /// Time between two looks at the log, and so between two moments that can be restored.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -38,7 +38,7 @@ const RETAIN_EVERY: Duration = Duration::from_secs(6 * 3600);
 #[derive(Debug, Clone)]
 pub struct ArchiveOptions {
     /// Where the archive is.
-    pub location: Location,
+    pub location: ArchiveLocation,
     /// The data directory.
     pub directory: PathBuf,
     /// The time for which moments can be restored. `None` if nothing is removed.
@@ -146,7 +146,7 @@ impl ArchiveThread {
                 }
             };
             tracing::info!("archiving to {}, line {}, run {}", self.bucket.shown(), run.line, run.run);
-            let end = Run::begin(&mut self, run).follow().await;
+            let end = ActiveRun::begin(&mut self, run).follow().await;
             self.source.end();
             match end {
                 RunEnd::Stopped => return,
@@ -168,7 +168,7 @@ struct FullEnd {
 }
 
 /// A run that is being written.
-struct Run<'a> {
+struct ActiveRun<'a> {
     thread: &'a mut ArchiveThread,
     name: RunName,
     stream: LogStream,
@@ -183,7 +183,7 @@ struct Run<'a> {
     last_retention: Option<Instant>,
 }
 
-impl Drop for Run<'_> {
+impl Drop for ActiveRun<'_> {
     fn drop(&mut self) {
         if let Some(full) = &self.full {
             full.abort();
@@ -191,11 +191,11 @@ impl Drop for Run<'_> {
     }
 }
 
-impl<'a> Run<'a> {
-    fn begin(thread: &'a mut ArchiveThread, name: RunName) -> Run<'a> {
+impl<'a> ActiveRun<'a> {
+    fn begin(thread: &'a mut ArchiveThread, name: RunName) -> ActiveRun<'a> {
         let stream = LogStream::new(thread.source.clone(), thread.source.begin());
         let (uploaded, _) = watch::channel(stream.uploaded().clone());
-        Run {
+        ActiveRun {
             thread,
             name,
             stream,
@@ -258,7 +258,7 @@ impl<'a> Run<'a> {
     }
 
     fn put(&self, mut part: ReadyPart) -> BoxFuture<'static, (ReadyPart, Result<()>)> {
-        let (bucket, path) = (self.thread.bucket.clone(), self.name.numbered(Numbered::Log, part.number));
+        let (bucket, path) = (self.thread.bucket.clone(), self.name.numbered(RunObject::Log, part.number));
         let object = Bytes::from(std::mem::take(&mut part.object));
         Box::pin(async move {
             let outcome = bucket.put(&path, object).await;

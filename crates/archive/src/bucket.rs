@@ -17,8 +17,8 @@ use object_store::{
 };
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::names::TableName;
-use crate::{ArchiveError, Location, Result};
+use crate::names::TableObject;
+use crate::{ArchiveError, ArchiveLocation, Result};
 
 /// Pauses before a failed request is repeated. Each is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
@@ -38,7 +38,7 @@ const READ_BYTES_MAX: u64 = 2 << 30;
 
 /// The object storage of an archive.
 pub(crate) struct Bucket {
-    location: Location,
+    location: ArchiveLocation,
     /// The store that is archived; `None` for a reader, whose requests are repeated a few times only.
     source: Option<Arc<dyn ArchiveSource>>,
     /// Whether the last request failed.
@@ -54,12 +54,12 @@ enum IfMissing {
 
 impl Bucket {
     /// Returns the object storage for the server that archives `source`.
-    pub(crate) fn for_server(location: Location, source: Arc<dyn ArchiveSource>) -> Bucket {
+    pub(crate) fn for_server(location: ArchiveLocation, source: Arc<dyn ArchiveSource>) -> Bucket {
         Bucket { location, source: Some(source), is_failing: AtomicBool::new(false) }
     }
 
     /// Returns the object storage for a reader.
-    pub(crate) fn for_reader(location: Location) -> Bucket {
+    pub(crate) fn for_reader(location: ArchiveLocation) -> Bucket {
         Bucket { location, source: None, is_failing: AtomicBool::new(false) }
     }
 
@@ -174,7 +174,7 @@ impl Bucket {
     /// `Damaged` if the file does not have the checksum in its name.
     pub(crate) async fn put_table(
         &self,
-        table: TableName,
+        table: TableObject,
         file: &FilePath,
         bytes_per_s: Option<u64>,
     ) -> Result<()> {
@@ -194,13 +194,13 @@ impl Bucket {
 
     async fn put_table_once(
         &self,
-        table: TableName,
+        table: TableObject,
         path: &FilePath,
         bytes_per_s: Option<u64>,
     ) -> Result<()> {
         let object = table.path();
         let failed = |error: Error| ArchiveError::of_request(&self.object(&object), &error);
-        let mut file = TableFile::open(path, table)?;
+        let mut file = TableUpload::open(path, table)?;
         let began = Instant::now();
         let pause = |read: u64| {
             let due = bytes_per_s.map(|rate| Duration::from_secs_f64(read as f64 / rate.max(1) as f64));
@@ -238,7 +238,7 @@ impl Bucket {
     ///
     /// # Errors
     /// `Missing` or `Damaged`.
-    pub(crate) async fn get_table(&self, table: TableName, file: Option<&FilePath>) -> Result<()> {
+    pub(crate) async fn get_table(&self, table: TableObject, file: Option<&FilePath>) -> Result<()> {
         let mut attempts = Attempts::new(self);
         loop {
             match self.get_table_once(table, file).await {
@@ -248,7 +248,7 @@ impl Bucket {
         }
     }
 
-    async fn get_table_once(&self, table: TableName, path: Option<&FilePath>) -> Result<()> {
+    async fn get_table_once(&self, table: TableObject, path: Option<&FilePath>) -> Result<()> {
         let object = table.path();
         let name = self.object(&object);
         let failed = |error: Error| ArchiveError::of_request(&name, &error);
@@ -361,18 +361,18 @@ impl<'a> Attempts<'a> {
 }
 
 /// A table that is being uploaded.
-struct TableFile<'a> {
+struct TableUpload<'a> {
     path: &'a FilePath,
-    table: TableName,
+    table: TableObject,
     file: File,
     sum: Xxh3,
     read: u64,
 }
 
-impl<'a> TableFile<'a> {
-    fn open(path: &'a FilePath, table: TableName) -> Result<TableFile<'a>> {
+impl<'a> TableUpload<'a> {
+    fn open(path: &'a FilePath, table: TableObject) -> Result<TableUpload<'a>> {
         let file = File::open(path).map_err(|error| ArchiveError::of_file(path, &error))?;
-        Ok(TableFile { path, table, file, sum: Xxh3::new(), read: 0 })
+        Ok(TableUpload { path, table, file, sum: Xxh3::new(), read: 0 })
     }
 
     /// Reads the next bytes. `None` at the end.

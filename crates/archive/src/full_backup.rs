@@ -4,7 +4,7 @@ use embedded::{PinnedBackup, PinnedTable, SmallFile, StorePoint};
 use serde::{Deserialize, Serialize};
 
 use crate::log_part::take_pieces;
-use crate::names::TableName;
+use crate::names::TableObject;
 use crate::object::{self, ObjectKind};
 use crate::{ArchiveError, Result};
 
@@ -37,7 +37,7 @@ pub(crate) struct FullBackupHeader {
     /// Directories in `tables`.
     pub folders: Vec<String>,
     pub files: Vec<FileEntry>,
-    pub tables: Vec<TableEntry>,
+    pub tables: Vec<ArchivedTable>,
 }
 
 /// A file that is stored in the full backup itself.
@@ -50,7 +50,7 @@ pub(crate) struct FileEntry {
 
 /// A table, which is an object of its own.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct TableEntry {
+pub(crate) struct ArchivedTable {
     /// Its path in `tables`.
     pub path: String,
     /// 128 bits of XXH3 of the file, in hexadecimal digits.
@@ -59,23 +59,23 @@ pub(crate) struct TableEntry {
 }
 
 /// Returns the name that a pinned table has in the archive.
-pub(crate) fn name_of(table: &PinnedTable) -> TableName {
-    TableName { checksum: table.checksum, bytes: table.bytes }
+pub(crate) fn name_of(table: &PinnedTable) -> TableObject {
+    TableObject { checksum: table.checksum, bytes: table.bytes }
 }
 
-impl TableEntry {
+impl ArchivedTable {
     /// Returns the name of the object. `full` names the full backup.
-    pub(crate) fn name(&self, full: &str) -> Result<TableName> {
+    pub(crate) fn name(&self, full: &str) -> Result<TableObject> {
         let checksum = u128::from_str_radix(&self.checksum, 16)
             .map_err(|_| ArchiveError::damaged(full, "the checksum of a table cannot be read"))?;
-        Ok(TableName { checksum, bytes: self.bytes })
+        Ok(TableObject { checksum, bytes: self.bytes })
     }
 }
 
 impl FullBackup {
     /// Returns the full backup of a pinned one.
     pub(crate) fn of(pinned: &PinnedBackup, number: u64, at_us: i64) -> FullBackup {
-        let table = |table: &PinnedTable| TableEntry {
+        let table = |table: &PinnedTable| ArchivedTable {
             path: table.path.clone(),
             checksum: format!("{:032x}", table.checksum),
             bytes: table.bytes,

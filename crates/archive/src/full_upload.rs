@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use crate::bucket::Bucket;
 use crate::full_backup::{FullBackup, FullBackupHeader, name_of};
 use crate::log_stream::Uploaded;
-use crate::names::{Numbered, RunName, TABLES, TableName, number_in};
+use crate::names::{RunName, RunObject, TABLES, TableObject, number_in};
 use crate::time::now_us;
 use crate::{ArchiveError, Result};
 
@@ -48,7 +48,7 @@ impl FullUpload {
         // A change of the manifest that follows the point may be in an earlier part than the segment.
         full.header.first_part = first.min(next_part);
         full.header.last_part = uploaded.next_part - 1;
-        let path = self.run.numbered(Numbered::Full, self.number);
+        let path = self.run.numbered(RunObject::Full, self.number);
         self.bucket.put(&path, Bytes::from(full.encode()?)).await?;
         check(&self.bucket, &self.run, &full.header).await?;
         tracing::info!(
@@ -86,9 +86,9 @@ impl FullUpload {
 }
 
 /// Returns the tables in an archive. A list that is late lacks some, which are then uploaded again.
-pub(crate) async fn tables_in(bucket: &Bucket) -> Result<HashSet<TableName>> {
+pub(crate) async fn tables_in(bucket: &Bucket) -> Result<HashSet<TableObject>> {
     let mut found = HashSet::new();
-    bucket.list(&TABLES.into(), None, |meta| found.extend(TableName::parse(&meta.location))).await?;
+    bucket.list(&TABLES.into(), None, |meta| found.extend(TableObject::parse(&meta.location))).await?;
     Ok(found)
 }
 
@@ -97,7 +97,7 @@ pub(crate) async fn tables_in(bucket: &Bucket) -> Result<HashSet<TableName>> {
 /// # Errors
 /// `Missing`, with the first that does not.
 pub(crate) async fn check(bucket: &Bucket, run: &RunName, full: &FullBackupHeader) -> Result<()> {
-    let name = bucket.object(&run.numbered(Numbered::Full, full.number));
+    let name = bucket.object(&run.numbered(RunObject::Full, full.number));
     let found = tables_in(bucket).await?;
     for table in &full.tables {
         let table = table.name(&name)?;
@@ -107,13 +107,13 @@ pub(crate) async fn check(bucket: &Bucket, run: &RunName, full: &FullBackupHeade
         }
     }
     let mut parts = HashSet::new();
-    let folder = run.numbered_folder(Numbered::Log);
-    let after = run.numbered(Numbered::Log, full.first_part.saturating_sub(1));
+    let folder = run.numbered_folder(RunObject::Log);
+    let after = run.numbered(RunObject::Log, full.first_part.saturating_sub(1));
     let needed = full.first_part..=full.last_part;
     let keep = |number: &u64| needed.contains(number);
     bucket.list(&folder, Some(&after), |meta| parts.extend(number_in(&meta.location).filter(keep))).await?;
     for number in needed.clone().filter(|number| !parts.contains(number)) {
-        let part = run.numbered(Numbered::Log, number);
+        let part = run.numbered(RunObject::Log, number);
         if bucket.size(&part).await?.is_none() {
             return Err(ArchiveError::Missing(bucket.object(&part)));
         }

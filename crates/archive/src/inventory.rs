@@ -7,9 +7,9 @@ use object_store::path::Path;
 use crate::bucket::Bucket;
 use crate::full_backup::FullBackup;
 use crate::log_part::{LogPart, Moment};
-use crate::names::{LINES, Numbered, RunName, number_in};
+use crate::names::{LINES, RunName, RunObject, number_in};
 use crate::run::{RunBegin, RunReason};
-use crate::{ArchiveError, Location, Result};
+use crate::{ArchiveError, ArchiveLocation, Result};
 
 /// A line of an archive: the history of one data directory.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ pub(crate) struct Chosen {
 ///
 /// # Errors
 /// If the archive cannot be read, or an object is damaged.
-pub async fn list(location: &Location) -> Result<Vec<LineSummary>> {
+pub async fn list(location: &ArchiveLocation) -> Result<Vec<LineSummary>> {
     let bucket = Bucket::for_reader(location.clone());
     let mut lines = Vec::new();
     for name in bucket.folders(&LINES.into()).await? {
@@ -68,7 +68,7 @@ pub async fn list(location: &Location) -> Result<Vec<LineSummary>> {
 }
 
 async fn summary_of(bucket: &Bucket, run: &RunName, begin: RunBegin) -> Result<RunSummary> {
-    let fulls = numbers_of(bucket, run, Numbered::Full).await?;
+    let fulls = numbers_of(bucket, run, RunObject::Full).await?;
     let mut summary = RunSummary {
         number: run.run,
         began_us: begin.at_us,
@@ -89,15 +89,15 @@ async fn summary_of(bucket: &Bucket, run: &RunName, begin: RunBegin) -> Result<R
 
 /// Returns the last moment of the newest parts of a run.
 async fn last_moment(bucket: &Bucket, run: &RunName, from: u64) -> Result<Option<Moment>> {
-    let after = run.numbered(Numbered::Log, from.saturating_sub(1));
+    let after = run.numbered(RunObject::Log, from.saturating_sub(1));
     let mut last = 0;
-    let folder = run.numbered_folder(Numbered::Log);
+    let folder = run.numbered_folder(RunObject::Log);
     bucket
         .list(&folder, Some(&after), |meta| last = last.max(number_in(&meta.location).unwrap_or(0)))
         .await?;
     // The newest part may have no moment, if the next one has the rest of a long record.
     while last >= from {
-        let path = run.numbered(Numbered::Log, last);
+        let path = run.numbered(RunObject::Log, last);
         if let Some(object) = bucket.get(&path).await?
             && let Some(moment) = LogPart::decode(&bucket.object(&path), &object)?.header.moments.last()
         {
@@ -125,7 +125,7 @@ pub(crate) async fn begin_of(bucket: &Bucket, run: &RunName) -> Result<Option<Ru
 }
 
 /// Returns the numbers of the full backups or of the parts of a run, sorted.
-pub(crate) async fn numbers_of(bucket: &Bucket, run: &RunName, kind: Numbered) -> Result<Vec<u64>> {
+pub(crate) async fn numbers_of(bucket: &Bucket, run: &RunName, kind: RunObject) -> Result<Vec<u64>> {
     let mut numbers = BTreeSet::new();
     bucket.list(&run.numbered_folder(kind), None, |meta| numbers.extend(number_in(&meta.location))).await?;
     Ok(numbers.into_iter().collect())
@@ -133,7 +133,7 @@ pub(crate) async fn numbers_of(bucket: &Bucket, run: &RunName, kind: Numbered) -
 
 /// Reads a full backup.
 pub(crate) async fn full_of(bucket: &Bucket, run: &RunName, number: u64) -> Result<FullBackup> {
-    let path = run.numbered(Numbered::Full, number);
+    let path = run.numbered(RunObject::Full, number);
     let name = bucket.object(&path);
     let object = bucket.get(&path).await?.ok_or_else(|| ArchiveError::Missing(name.clone()))?;
     FullBackup::decode(&name, &object)
@@ -157,7 +157,7 @@ pub(crate) async fn choose(bucket: &Bucket, line: Option<&str>, at_us: Option<i6
         )));
     }
     for run in runs.into_iter().rev() {
-        for number in numbers_of(bucket, &run, Numbered::Full).await?.into_iter().rev() {
+        for number in numbers_of(bucket, &run, RunObject::Full).await?.into_iter().rev() {
             let full = full_of(bucket, &run, number).await?;
             if at_us.is_none_or(|at_us| full.header.at_us <= at_us) {
                 return Ok(Chosen { run, full });

@@ -26,18 +26,18 @@ const CLIENT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Where an archive is.
 #[derive(Debug, Clone)]
-pub struct Location {
+pub struct ArchiveLocation {
     pub(crate) store: Arc<dyn ObjectStore>,
     pub(crate) shown: String,
 }
 
-impl Location {
+impl ArchiveLocation {
     /// Reads an address: `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX`, `az://CONTAINER/PREFIX` or `file:///DIR`. No request
     /// is made. The directory of a `file` address is created if `creates` is set.
     ///
     /// # Errors
     /// `Refused` if the address cannot be used, or the environment lacks something.
-    pub fn open(address: &str, creates: bool) -> Result<Location> {
+    pub fn open(address: &str, creates: bool) -> Result<ArchiveLocation> {
         let url = Url::parse(address).map_err(|error| {
             ArchiveError::Refused(format!(
                 "this is not the address of an archive ({error}); use s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, \
@@ -82,16 +82,16 @@ impl Location {
             }};
         }
         let store = match scheme {
-            ObjectStoreScheme::Local => return Location::directory(address, &url, creates),
+            ObjectStoreScheme::Local => return ArchiveLocation::directory(address, &url, creates),
             ObjectStoreScheme::AmazonS3 => configured!(AmazonS3Builder),
             ObjectStoreScheme::GoogleCloudStorage => configured!(GoogleCloudStorageBuilder),
             ObjectStoreScheme::MicrosoftAzure => configured!(MicrosoftAzureBuilder),
             _ => return Err(unknown()),
         };
-        Ok(Location::new(Arc::new(PrefixStore::new(store, prefix)), address))
+        Ok(ArchiveLocation::new(Arc::new(PrefixStore::new(store, prefix)), address))
     }
 
-    fn directory(address: &str, url: &Url, creates: bool) -> Result<Location> {
+    fn directory(address: &str, url: &Url, creates: bool) -> Result<ArchiveLocation> {
         let Ok(path) = url.to_file_path() else {
             return Err(ArchiveError::Refused(format!("{address}: use file:///DIR, with an absolute path")));
         };
@@ -103,12 +103,12 @@ impl Location {
         }
         let store = LocalFileSystem::new_with_prefix(&path);
         let store = store.map_err(|error| ArchiveError::of_request(address, &error))?;
-        Ok(Location::new(Arc::new(store.with_fsync(true)), address))
+        Ok(ArchiveLocation::new(Arc::new(store.with_fsync(true)), address))
     }
 
     /// Returns an archive in any object storage, for tests.
-    pub fn new(store: Arc<dyn ObjectStore>, shown: &str) -> Location {
-        Location { store, shown: shown.trim_end_matches('/').to_owned() }
+    pub fn new(store: Arc<dyn ObjectStore>, shown: &str) -> ArchiveLocation {
+        ArchiveLocation { store, shown: shown.trim_end_matches('/').to_owned() }
     }
 }
 
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn secrets_in_an_address_are_refused_and_not_shown() {
         for address in ["s3://KEY:SECRET@bucket/a", "az://container/a?sig=SECRET", "s3://SECRET@bucket"] {
-            let why = Location::open(address, false).unwrap_err().to_string();
+            let why = ArchiveLocation::open(address, false).unwrap_err().to_string();
             assert!(why.contains("set credentials in the environment") && !why.contains("SECRET"), "{why}");
         }
     }
@@ -143,10 +143,10 @@ mod tests {
         for address in
             ["/var/backup", "ftp://host/a", "http://host/a", "memory:///", "file://host/a", "s3:///a"]
         {
-            let why = Location::open(address, false).unwrap_err().to_string();
+            let why = ArchiveLocation::open(address, false).unwrap_err().to_string();
             assert!(why.contains("use s3://BUCKET") || why.contains("use file:///DIR"), "{address}: {why}");
         }
-        let missing = Location::open("file:///nowhere/at/all", false).unwrap_err().to_string();
+        let missing = ArchiveLocation::open("file:///nowhere/at/all", false).unwrap_err().to_string();
         assert!(missing.contains("/nowhere/at/all"), "{missing}");
     }
 }

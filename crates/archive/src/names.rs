@@ -4,7 +4,7 @@ use object_store::path::Path;
 
 /// A table: its contents decide its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct TableName {
+pub(crate) struct TableObject {
     /// 128 bits of XXH3 of the file.
     pub checksum: u128,
     /// Its length.
@@ -20,7 +20,7 @@ pub(crate) struct RunName {
 
 /// The two numbered kinds of objects of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Numbered {
+pub(crate) enum RunObject {
     Full,
     Log,
 }
@@ -30,15 +30,15 @@ pub(crate) const TABLES: &str = "tables";
 /// The directory of lines.
 pub(crate) const LINES: &str = "lines";
 
-impl TableName {
+impl TableObject {
     pub(crate) fn path(self) -> Path {
         Path::from(format!("{TABLES}/{:032x}-{}", self.checksum, self.bytes))
     }
 
-    pub(crate) fn parse(path: &Path) -> Option<TableName> {
+    pub(crate) fn parse(path: &Path) -> Option<TableObject> {
         let (checksum, bytes) = path.filename()?.split_once('-')?;
         let name =
-            TableName { checksum: u128::from_str_radix(checksum, 16).ok()?, bytes: bytes.parse().ok()? };
+            TableObject { checksum: u128::from_str_radix(checksum, 16).ok()?, bytes: bytes.parse().ok()? };
         (name.path() == *path).then_some(name)
     }
 }
@@ -53,14 +53,14 @@ impl RunName {
     }
 
     /// Returns the directory of full backups or of parts of the log.
-    pub(crate) fn numbered_folder(&self, kind: Numbered) -> Path {
+    pub(crate) fn numbered_folder(&self, kind: RunObject) -> Path {
         self.folder().join(match kind {
-            Numbered::Full => "full",
-            Numbered::Log => "log",
+            RunObject::Full => "full",
+            RunObject::Log => "log",
         })
     }
 
-    pub(crate) fn numbered(&self, kind: Numbered, number: u64) -> Path {
+    pub(crate) fn numbered(&self, kind: RunObject, number: u64) -> Path {
         self.numbered_folder(kind).join(format!("{number:012}"))
     }
 
@@ -80,12 +80,12 @@ mod tests {
 
     #[test]
     fn names_can_be_read_back() {
-        let table = TableName { checksum: 0xabc, bytes: 17 };
+        let table = TableObject { checksum: 0xabc, bytes: 17 };
         assert_eq!(table.path().as_ref(), "tables/00000000000000000000000000000abc-17");
-        assert_eq!(TableName::parse(&table.path()), Some(table));
-        assert_eq!(TableName::parse(&Path::from("tables/abc-17")), None);
+        assert_eq!(TableObject::parse(&table.path()), Some(table));
+        assert_eq!(TableObject::parse(&Path::from("tables/abc-17")), None);
         let run = RunName { line: "20261126T101500Z-0a1b2c3d".to_owned(), run: 3 };
-        let part = run.numbered(Numbered::Log, 42);
+        let part = run.numbered(RunObject::Log, 42);
         assert_eq!(part.as_ref(), "lines/20261126T101500Z-0a1b2c3d/000003/log/000000000042");
         assert_eq!((number_in(&part), number_in(&run.begin())), (Some(42), None));
     }

@@ -6,7 +6,7 @@ use crate::bucket::Bucket;
 use crate::full_backup::FullBackupHeader;
 use crate::inventory::Chosen;
 use crate::log_part::{LogPart, Moment};
-use crate::names::{Numbered, RunName, number_in};
+use crate::names::{RunName, RunObject, number_in};
 use crate::time::format_time;
 use crate::{ArchiveError, Result};
 
@@ -14,7 +14,7 @@ use crate::{ArchiveError, Result};
 const PARTS_AT_ONCE: usize = 6;
 
 /// The state that the parts lead to.
-pub(crate) struct Replayed {
+pub(crate) struct ReplayedLog {
     pub moment: Moment,
     /// The manifest after the last change in the parts up to the moment. `None` if there is none.
     pub manifest: Option<Vec<u8>>,
@@ -23,7 +23,7 @@ pub(crate) struct Replayed {
 }
 
 /// A replay that is running.
-struct Replay<'a> {
+struct LogReplay<'a> {
     full: &'a FullBackupHeader,
     until_us: Option<i64>,
     moment: Option<Moment>,
@@ -43,9 +43,10 @@ pub(crate) async fn replay(
     chosen: &Chosen,
     until_us: Option<i64>,
     mut each: impl FnMut(&LogPart) -> Result<()>,
-) -> Result<Replayed> {
+) -> Result<ReplayedLog> {
     let (run, full) = (&chosen.run, &chosen.full.header);
-    let mut replay = Replay { full, until_us, moment: None, manifest: None, later: Vec::new(), before: None };
+    let mut replay =
+        LogReplay { full, until_us, moment: None, manifest: None, later: Vec::new(), before: None };
     let (mut parts, mut log_bytes) = (0, 0);
     let mut reads =
         stream::iter(full.first_part..).map(|number| part_of(bucket, run, number)).buffered(PARTS_AT_ONCE);
@@ -54,7 +55,7 @@ pub(crate) async fn replay(
         each(&part)?;
         parts += 1;
         log_bytes += part.header.bytes;
-        let name = bucket.object(&run.numbered(Numbered::Log, part.header.number));
+        let name = bucket.object(&run.numbered(RunObject::Log, part.header.number));
         if replay.add(&name, part)? {
             return replay
                 .end(parts, log_bytes)
@@ -63,7 +64,7 @@ pub(crate) async fn replay(
     }
     drop(reads);
     let next = full.first_part + parts;
-    let missing = bucket.object(&run.numbered(Numbered::Log, next));
+    let missing = bucket.object(&run.numbered(RunObject::Log, next));
     let last = replay.moment;
     if let Some(later) = first_after(bucket, run, next).await? {
         return Err(ArchiveError::Refused(format!(
@@ -85,7 +86,7 @@ fn last_before(moment: Option<Moment>) -> String {
 
 /// Reads a part. `None` if it does not exist.
 pub(crate) async fn part_of(bucket: &Bucket, run: &RunName, number: u64) -> Result<Option<LogPart>> {
-    let path = run.numbered(Numbered::Log, number);
+    let path = run.numbered(RunObject::Log, number);
     let name = bucket.object(&path);
     let Some(object) = bucket.get(&path).await? else { return Ok(None) };
     let part = LogPart::decode(&name, &object)?;
@@ -98,8 +99,8 @@ pub(crate) async fn part_of(bucket: &Bucket, run: &RunName, number: u64) -> Resu
 /// Returns the first part after a missing one. `None` if there is none.
 async fn first_after(bucket: &Bucket, run: &RunName, number: u64) -> Result<Option<u64>> {
     let mut first: Option<u64> = None;
-    let after = run.numbered(Numbered::Log, number);
-    let folder = run.numbered_folder(Numbered::Log);
+    let after = run.numbered(RunObject::Log, number);
+    let folder = run.numbered_folder(RunObject::Log);
     bucket
         .list(&folder, Some(&after), |meta| {
             let later = number_in(&meta.location).filter(|later| *later > number);
@@ -125,7 +126,7 @@ pub(crate) fn check_follows(name: &str, before: Option<&LogPart>, part: &LogPart
     Ok(())
 }
 
-impl Replay<'_> {
+impl LogReplay<'_> {
     /// Adds a part. Returns whether the next one is not needed.
     fn add(&mut self, name: &str, mut part: LogPart) -> Result<bool> {
         check_follows(name, self.before.as_ref(), &part)?;
@@ -156,8 +157,8 @@ impl Replay<'_> {
         Ok(is_past && number >= self.full.last_part)
     }
 
-    fn end(self, parts: u64, log_bytes: u64) -> Option<Replayed> {
+    fn end(self, parts: u64, log_bytes: u64) -> Option<ReplayedLog> {
         let (moment, manifest) = (self.moment?, self.manifest);
-        Some(Replayed { moment, manifest, parts, log_bytes })
+        Some(ReplayedLog { moment, manifest, parts, log_bytes })
     }
 }

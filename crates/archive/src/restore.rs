@@ -11,10 +11,10 @@ use crate::bucket::Bucket;
 use crate::full_backup::{FullBackup, FullBackupHeader, folder_of};
 use crate::inventory::{Chosen, choose};
 use crate::log_part::LogPart;
-use crate::names::{Numbered, TableName};
-use crate::replay::{Replayed, replay};
+use crate::names::{RunObject, TableObject};
+use crate::replay::{ReplayedLog, replay};
 use crate::run::{ArchiveState, STATE_FILE};
-use crate::{ArchiveError, Location, Result};
+use crate::{ArchiveError, ArchiveLocation, Result};
 
 /// Tables that are downloaded at the same time.
 const TABLES_AT_ONCE: usize = 4;
@@ -23,7 +23,7 @@ const TABLES_AT_ONCE: usize = 4;
 #[derive(Debug, Clone)]
 pub struct RestoreOptions {
     /// The archive.
-    pub from: Location,
+    pub from: ArchiveLocation,
     /// The line. Without one it is the line in which a server began a run last.
     pub line: Option<String>,
     /// The time to restore, in microseconds since 1970. Without one it is the newest state.
@@ -101,7 +101,7 @@ pub async fn restore(options: &RestoreOptions, progress: &mut dyn FnMut(&str)) -
     Ok(summary)
 }
 
-fn manifest_of(chosen: &Chosen, replayed: &Replayed) -> Result<RestoredManifest> {
+fn manifest_of(chosen: &Chosen, replayed: &ReplayedLog) -> Result<RestoredManifest> {
     let (first, last) = (chosen.full.header.first_segment, replayed.moment.point.place.segment);
     Ok(RestoredManifest::new(&chosen.full.manifest, replayed.manifest.as_deref(), first, last)?)
 }
@@ -111,8 +111,8 @@ fn tables_of(
     bucket: &Bucket,
     chosen: &Chosen,
     restored: &RestoredManifest,
-) -> Result<Vec<(String, TableName)>> {
-    let name = bucket.object(&chosen.run.numbered(Numbered::Full, chosen.full.header.number));
+) -> Result<Vec<(String, TableObject)>> {
+    let name = bucket.object(&chosen.run.numbered(RunObject::Full, chosen.full.header.number));
     let tables = chosen.full.header.tables.iter().filter(|table| restored.lists(folder_of(&table.path)));
     tables.map(|table| Ok((table.path.clone(), table.name(&name)?))).collect()
 }
@@ -120,7 +120,7 @@ fn tables_of(
 fn summary(
     bucket: &Bucket,
     chosen: &Chosen,
-    replayed: &Replayed,
+    replayed: &ReplayedLog,
     restored: &RestoredManifest,
 ) -> Result<RestoreSummary> {
     let tables = tables_of(bucket, chosen, restored)?;

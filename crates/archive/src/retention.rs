@@ -14,7 +14,7 @@ use crate::bucket::Bucket;
 use crate::full_backup::FullBackup;
 use crate::full_upload::{check, tables_in};
 use crate::inventory::{numbers_of, runs_of};
-use crate::names::{LINES, Numbered, RunName, TableName, number_in};
+use crate::names::{LINES, RunName, RunObject, TableObject, number_in};
 
 /// Names that are collected before they are removed.
 const NAMES_MAX: usize = 100_000;
@@ -23,7 +23,7 @@ const NAMES_MAX: usize = 100_000;
 #[derive(Default)]
 pub(crate) struct Retention {
     /// Tables that no full backup named at the last time.
-    unnamed: HashSet<TableName>,
+    unnamed: HashSet<TableObject>,
 }
 
 impl Retention {
@@ -33,7 +33,7 @@ impl Retention {
         let mut named = HashSet::new();
         let mut oldest = None;
         'runs: for run in runs_of(bucket, &run.line).await?.into_iter().rev() {
-            for number in numbers_of(bucket, &run, Numbered::Full).await?.into_iter().rev() {
+            for number in numbers_of(bucket, &run, RunObject::Full).await?.into_iter().rev() {
                 let full = read_full(bucket, &run, number, &mut named).await?;
                 if full.header.at_us <= cutoff_us {
                     oldest = Some((run, full.header));
@@ -45,20 +45,20 @@ impl Retention {
         check(bucket, &kept, &full).await?;
         let mut removed = 0;
         for earlier in runs_of(bucket, &kept.line).await?.into_iter().filter(|run| *run < kept) {
-            for folder in [earlier.numbered_folder(Numbered::Full), earlier.folder()] {
+            for folder in [earlier.numbered_folder(RunObject::Full), earlier.folder()] {
                 removed += remove_before(bucket, &folder, u64::MAX).await?;
             }
         }
-        removed += remove_before(bucket, &kept.numbered_folder(Numbered::Full), full.number).await?;
-        removed += remove_before(bucket, &kept.numbered_folder(Numbered::Log), full.first_part).await?;
+        removed += remove_before(bucket, &kept.numbered_folder(RunObject::Full), full.number).await?;
+        removed += remove_before(bucket, &kept.numbered_folder(RunObject::Log), full.first_part).await?;
         for line in bucket.folders(&LINES.into()).await?.iter().filter(|line| **line != kept.line) {
             for run in runs_of(bucket, line).await? {
-                for number in numbers_of(bucket, &run, Numbered::Full).await? {
+                for number in numbers_of(bucket, &run, RunObject::Full).await? {
                     read_full(bucket, &run, number, &mut named).await?;
                 }
             }
         }
-        let unnamed: HashSet<TableName> = tables_in(bucket).await?.difference(&named).copied().collect();
+        let unnamed: HashSet<TableObject> = tables_in(bucket).await?.difference(&named).copied().collect();
         let unused: Vec<Path> = self.unnamed.intersection(&unnamed).map(|table| table.path()).collect();
         removed += unused.len();
         bucket.remove(unused).await?;
@@ -72,9 +72,9 @@ async fn read_full(
     bucket: &Bucket,
     run: &RunName,
     number: u64,
-    named: &mut HashSet<TableName>,
+    named: &mut HashSet<TableObject>,
 ) -> Result<FullBackup> {
-    let path = run.numbered(Numbered::Full, number);
+    let path = run.numbered(RunObject::Full, number);
     let name = bucket.object(&path);
     let object = bucket.get(&path).await?.ok_or_else(|| crate::ArchiveError::Missing(name.clone()))?;
     let full = FullBackup::decode(&name, &object)?;

@@ -168,7 +168,7 @@ mod tests {
     use object_store::memory::InMemory;
 
     use super::*;
-    use crate::Location;
+    use crate::ArchiveLocation;
 
     fn run_of(line: &str, run: u32) -> RunName {
         RunName { line: line.to_owned(), run }
@@ -176,7 +176,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_is_continued_by_one_data_directory_only() {
-        let bucket = Bucket::for_reader(Location::new(Arc::new(InMemory::new()), "memory"));
+        let bucket = Bucket::for_reader(ArchiveLocation::new(Arc::new(InMemory::new()), "memory"));
         let [first, copy] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let begun = claim(&bucket, first.path(), None).await.unwrap();
         assert_eq!(begun.run, 1);
@@ -185,13 +185,13 @@ mod tests {
         let other = claim(&bucket, copy.path(), None).await.unwrap();
         assert!(other.line != begun.line && other.run == 1, "{other:?}");
         assert_eq!(claim(&bucket, copy.path(), None).await.unwrap(), run_of(&other.line, 2));
-        let elsewhere = Bucket::for_reader(Location::new(Arc::new(InMemory::new()), "memory"));
+        let elsewhere = Bucket::for_reader(ArchiveLocation::new(Arc::new(InMemory::new()), "memory"));
         assert_eq!(claim(&elsewhere, first.path(), None).await.unwrap().run, 1);
     }
 
     #[tokio::test]
     async fn a_claim_whose_reply_was_lost_is_recognized() {
-        let bucket = Bucket::for_reader(Location::new(Arc::new(InMemory::new()), "memory"));
+        let bucket = Bucket::for_reader(ArchiveLocation::new(Arc::new(InMemory::new()), "memory"));
         let directory = tempfile::tempdir().unwrap();
         let begun = claim(&bucket, directory.path(), None).await.unwrap();
         let second = claim(&bucket, directory.path(), None).await.unwrap();
@@ -206,7 +206,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_restored_directory_begins_a_new_line_that_names_the_old_one() {
-        let bucket = Bucket::for_reader(Location::new(Arc::new(InMemory::new()), "memory"));
+        let bucket = Bucket::for_reader(ArchiveLocation::new(Arc::new(InMemory::new()), "memory"));
         let directory = tempfile::tempdir().unwrap();
         let state = ArchiveState { line: "old".to_owned(), run: 3, is_restored: true, claiming: None };
         state.write(directory.path()).unwrap();

@@ -6,10 +6,10 @@ use std::ops::RangeInclusive;
 use crate::bucket::Bucket;
 use crate::inventory::{full_of, numbers_of, runs_of};
 use crate::log_part::LogPart;
-use crate::names::{LINES, Numbered, RunName, TableName, number_in};
+use crate::names::{LINES, RunName, RunObject, TableObject, number_in};
 use crate::replay::{check_follows, part_of};
 use crate::time::format_time;
-use crate::{ArchiveError, Location, Result};
+use crate::{ArchiveError, ArchiveLocation, Result};
 
 /// The result of a verification.
 #[derive(Debug, Clone, Default)]
@@ -29,17 +29,17 @@ pub struct ArchiveVerified {
 }
 
 /// A verification that is running.
-struct Verification {
+struct ArchiveReading {
     bucket: Bucket,
     found: ArchiveVerified,
     /// Whether each table that was read is undamaged.
-    tables: HashMap<TableName, bool>,
+    tables: HashMap<TableObject, bool>,
 }
 
 /// The times of a run that can be restored, in microseconds since 1970.
-type Spans = Vec<Span>;
+type Spans = Vec<MomentSpan>;
 
-struct Span {
+struct MomentSpan {
     /// The first of the parts that follow each other without a break.
     first_part: u64,
     from_us: i64,
@@ -58,9 +58,10 @@ struct PartChain {
 ///
 /// # Errors
 /// If the archive cannot be read.
-pub async fn verify(location: &Location, progress: &mut dyn FnMut(&str)) -> Result<ArchiveVerified> {
+pub async fn verify(location: &ArchiveLocation, progress: &mut dyn FnMut(&str)) -> Result<ArchiveVerified> {
     let bucket = Bucket::for_reader(location.clone());
-    let mut verification = Verification { bucket, found: ArchiveVerified::default(), tables: HashMap::new() };
+    let mut verification =
+        ArchiveReading { bucket, found: ArchiveVerified::default(), tables: HashMap::new() };
     for line in verification.bucket.folders(&LINES.into()).await? {
         for run in runs_of(&verification.bucket, &line).await? {
             progress(&format!("reading run {} of line {line}", run.run));
@@ -70,14 +71,14 @@ pub async fn verify(location: &Location, progress: &mut dyn FnMut(&str)) -> Resu
     Ok(verification.found)
 }
 
-impl Verification {
+impl ArchiveReading {
     async fn read_run(&mut self, run: &RunName) -> Result<()> {
         let chains = self.read_parts(run).await?;
         let mut spans = Spans::new();
-        for number in numbers_of(&self.bucket, run, Numbered::Full).await? {
+        for number in numbers_of(&self.bucket, run, RunObject::Full).await? {
             self.found.full_backups += 1;
             let Some(full) = self.unless_damaged(full_of(&self.bucket, run, number).await)? else { continue };
-            let name = self.bucket.object(&run.numbered(Numbered::Full, number));
+            let name = self.bucket.object(&run.numbered(RunObject::Full, number));
             let mut is_whole = true;
             for table in &full.header.tables {
                 is_whole &= self.read_table(table.name(&name)?).await?;
@@ -86,7 +87,7 @@ impl Verification {
             let chain =
                 chains.iter().find(|chain| chain.first <= *needed.start() && *needed.end() <= chain.last);
             if chains.first().is_none_or(|chain| chain.first > *needed.start()) {
-                let first = self.bucket.object(&run.numbered(Numbered::Log, *needed.start()));
+                let first = self.bucket.object(&run.numbered(RunObject::Log, *needed.start()));
                 self.found.damages.push(ArchiveError::Missing(first).to_string());
             }
             let Some(chain) = chain.filter(|_| is_whole) else {
@@ -100,7 +101,7 @@ impl Verification {
             // If nothing was written, a full backup may be later than the last moment before it.
             match spans.last_mut() {
                 Some(span) if span.first_part == chain.first => span.to_us = span.to_us.max(to_us),
-                _ => spans.push(Span { first_part: chain.first, from_us, to_us }),
+                _ => spans.push(MomentSpan { first_part: chain.first, from_us, to_us }),
             }
         }
         let moments = spans.iter().map(|span| {
@@ -114,7 +115,7 @@ impl Verification {
     /// Reads all parts of a run. Returns those that follow each other without a break.
     async fn read_parts(&mut self, run: &RunName) -> Result<Vec<PartChain>> {
         let mut listed: Option<RangeInclusive<u64>> = None;
-        let folder = run.numbered_folder(Numbered::Log);
+        let folder = run.numbered_folder(RunObject::Log);
         let list = self.bucket.list(&folder, None, |meta| {
             let Some(number) = number_in(&meta.location) else { return };
             listed = Some(
@@ -129,7 +130,7 @@ impl Verification {
         let mut before: Option<LogPart> = None;
         // A list that is late lacks the newest parts, so reading continues until there is none.
         for number in *listed.start().. {
-            let name = self.bucket.object(&run.numbered(Numbered::Log, number));
+            let name = self.bucket.object(&run.numbered(RunObject::Log, number));
             let read = match part_of(&self.bucket, run, number).await {
                 Ok(None) if number > *listed.end() => break,
                 Ok(None) => Err(ArchiveError::Missing(name.clone())),
@@ -156,7 +157,7 @@ impl Verification {
     }
 
     /// Reads a table unless it was read before. Returns whether it is undamaged.
-    async fn read_table(&mut self, table: TableName) -> Result<bool> {
+    async fn read_table(&mut self, table: TableObject) -> Result<bool> {
         if let Some(is_undamaged) = self.tables.get(&table) {
             return Ok(*is_undamaged);
         }

@@ -30,11 +30,11 @@ impl ManifestChange {
 /// Records the changes of a manifest.
 pub(super) struct ManifestWatch {
     ahead: Arc<WriteAhead>,
-    state: Mutex<WatchState>,
+    state: Mutex<ManifestWatchState>,
 }
 
 #[derive(Default)]
-struct WatchState {
+struct ManifestWatchState {
     is_on: bool,
     /// The number of changes since the archive began.
     count: u64,
@@ -49,7 +49,7 @@ impl ManifestWatch {
 
     /// Begins anew, or ends.
     pub(super) fn set_on(&self, is_on: bool) {
-        *self.state.lock() = WatchState { is_on, count: 0, changes: Some(Vec::new()) };
+        *self.state.lock() = ManifestWatchState { is_on, count: 0, changes: Some(Vec::new()) };
     }
 
     /// Records a change that is durable and that no other thread has seen. Changes of tables and log are ignored.
