@@ -98,6 +98,8 @@ enum Command {
     /// Back up a data directory, whether a server is running on it or not.
     Backup(backup::BackupArgs),
     /// Restore a data directory from an archive: its newest state, or any moment.
+    ///
+    /// A backup of `thriftstore backup` needs no restore: it is a data directory, which `serve --data-dir BACKUP` opens.
     Restore(restore::RestoreArgs),
     /// Verify an archive of `serve --archive`.
     Archive(restore::ArchiveCommandArgs),

@@ -18,7 +18,6 @@ const TIPS: [(&[&str], &str); 12] = [
     (&["start", "run"], "thriftstore serve starts a server"),
     (&["cqlsh", "query", "shell"], "thriftstore has no shell for queries: use cqlsh, or the console"),
     (&["dump", "unload"], "thriftstore export --from DIR --to DIR writes CSV, JSON or SQL"),
-    (&["restore"], "a backup is a data directory: thriftstore serve --data-dir BACKUP; docs/backup.md"),
     (&["verify", "check"], "thriftstore doctor looks for problems; doctor --verify DIR reads every byte"),
 ];
 

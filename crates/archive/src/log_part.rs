@@ -97,7 +97,7 @@ mod tests {
         };
         let part = LogPart { header, log: vec![1, 2, 3], manifests: vec![vec![4, 5], Vec::new()] };
         assert_eq!(LogPart::decode("log/5", &part.encode().unwrap()).unwrap(), part);
-        for changes in [vec![2], vec![2, 1], vec![1, 0], vec![u64::MAX]] {
+        for changes in [vec![3], vec![2, 1], vec![1, 0], vec![u64::MAX]] {
             let header = LogPartHeader { changes, ..part.header.clone() };
             let wrong = LogPart { header, log: part.log.clone(), manifests: part.manifests.clone() };
             let error = LogPart::decode("log/5", &wrong.encode().unwrap()).unwrap_err().to_string();

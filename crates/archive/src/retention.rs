@@ -106,3 +106,104 @@ async fn remove_before(bucket: &Bucket, folder: &Path, before: u64) -> Result<us
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+    use embedded::StorePoint;
+    use object_store::memory::InMemory;
+
+    use super::*;
+    use crate::ArchiveLocation;
+    use crate::full_backup::{ArchivedTable, FullBackupHeader};
+
+    const LENGTH: u64 = 4;
+
+    /// Puts a full backup with its tables, and the parts of the log that it needs.
+    async fn put_full(bucket: &Bucket, run: &RunName, number: u64, at_us: i64, tables: &[u128]) {
+        let part = number * 10;
+        let mut listed = Vec::new();
+        for checksum in tables {
+            let table = TableObject { checksum: *checksum, bytes: LENGTH };
+            bucket.put(&table.path(), Bytes::from_static(b"rows")).await.unwrap();
+            let (path, checksum) = (format!("1.1/tables/{checksum}"), format!("{checksum:032x}"));
+            listed.push(ArchivedTable { path, checksum, bytes: LENGTH });
+        }
+        for part in [part, part + 1] {
+            bucket.put(&run.numbered(RunObject::Log, part), Bytes::from_static(b"log")).await.unwrap();
+        }
+        let header = FullBackupHeader {
+            number,
+            at_us,
+            point: StorePoint::default(),
+            first_segment: 1,
+            first_part: part,
+            last_part: part + 1,
+            marker: String::new(),
+            manifest_bytes: 0,
+            folders: Vec::new(),
+            files: Vec::new(),
+            tables: listed,
+        };
+        let full = FullBackup { header, manifest: Vec::new(), contents: Vec::new() };
+        bucket.put(&run.numbered(RunObject::Full, number), full.encode().unwrap().into()).await.unwrap();
+    }
+
+    async fn objects(bucket: &Bucket) -> Vec<String> {
+        let mut names = Vec::new();
+        bucket.list(&Path::default(), None, |meta| names.push(meta.location.to_string())).await.unwrap();
+        names.sort();
+        names.into_iter().map(|name| name.replace(&"0".repeat(31), "").replace("000000000", "")).collect()
+    }
+
+    #[tokio::test]
+    async fn unused_tables_go_at_the_second_time_and_what_is_needed_stays() {
+        let bucket = Bucket::for_reader(ArchiveLocation::new(Arc::new(InMemory::new()), "memory"));
+        let run = |line: &str, run| RunName { line: line.to_owned(), run };
+        put_full(&bucket, &run("a", 1), 1, 100, &[1, 2]).await;
+        put_full(&bucket, &run("a", 2), 1, 200, &[2, 3]).await;
+        put_full(&bucket, &run("a", 2), 2, 300, &[3, 4]).await;
+        put_full(&bucket, &run("a", 2), 3, 400, &[4]).await;
+        put_full(&bucket, &run("b", 1), 1, 50, &[5]).await;
+        let all = objects(&bucket).await;
+        let mut retention = Retention::default();
+        assert_eq!(retention.run(&bucket, &run("a", 2), 99).await.unwrap(), 0, "no full backup is so old");
+        assert_eq!(objects(&bucket).await, all);
+
+        // The moments since 350 need the full backup of 300, which is the second one of its run.
+        assert_eq!(retention.run(&bucket, &run("a", 2), 350).await.unwrap(), 6);
+        let tables = |names: &[String]| {
+            let tables = names.iter().filter_map(|name| name.strip_prefix("tables/"));
+            tables.map(str::to_owned).collect::<Vec<_>>().join(" ")
+        };
+        let left = objects(&bucket).await;
+        assert_eq!(tables(&left), "1-4 2-4 3-4 4-4 5-4");
+        assert_eq!(retention.run(&bucket, &run("a", 2), 350).await.unwrap(), 2);
+        let left_later = objects(&bucket).await;
+        assert_eq!(tables(&left_later), "3-4 4-4 5-4");
+        let others = |names: Vec<String>| {
+            names.into_iter().filter(|name| name.starts_with("lines/")).collect::<Vec<_>>()
+        };
+        let (left, expected) = (others(left_later), others(left));
+        assert_eq!(left, expected);
+        assert_eq!(left.iter().filter(|name| name.starts_with("lines/a/000001/")).count(), 0);
+        assert_eq!(left.iter().filter(|name| name.starts_with("lines/a/000002/full/")).count(), 2);
+        assert_eq!(left.iter().filter(|name| name.starts_with("lines/a/000002/log/")).count(), 4);
+        assert_eq!(left.iter().filter(|name| name.starts_with("lines/b/")).count(), 3);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_removed_if_the_full_backup_that_stays_is_not_complete() {
+        let bucket = Bucket::for_reader(ArchiveLocation::new(Arc::new(InMemory::new()), "memory"));
+        let run = RunName { line: "a".to_owned(), run: 1 };
+        put_full(&bucket, &run, 1, 100, &[1]).await;
+        put_full(&bucket, &run, 2, 200, &[2]).await;
+        bucket.remove(vec![TableObject { checksum: 2, bytes: LENGTH }.path()]).await.unwrap();
+        let before = objects(&bucket).await;
+        let refused = Retention::default().run(&bucket, &run, 250).await.unwrap_err().to_string();
+        assert!(refused.contains("tables/"), "{refused}");
+        assert_eq!(objects(&bucket).await, before);
+    }
+}

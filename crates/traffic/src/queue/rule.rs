@@ -17,7 +17,7 @@ pub enum ResendRule {
     /// It changes more if it is applied twice, such as the increment of a counter, or fails then, such as a change of the
     /// schema. It is sent alone and once. If the outcome is unknown, its table must be compared or copied again.
     Once,
-    /// It is not sent, and its table must be compared or copied again: see [`ResendRule::why_never`].
+    /// It is not sent, and its table must be compared or copied again.
     Never,
 }
 
