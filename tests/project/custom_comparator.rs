@@ -230,11 +230,8 @@ fn program() -> PathBuf {
         build.arg("--release");
     }
     // With other features, or without `--workspace` as `./run-tests` has it, cargo would build all libraries again.
-    for (is_on, feature) in [(cfg!(feature = "cluster-tls"), "cluster-tls"), (cfg!(feature = "otlp"), "otlp")]
-    {
-        if is_on {
-            build.args(["--features", feature]);
-        }
+    if cfg!(feature = "full") {
+        build.args(["--features", "full"]);
     }
     // The parent of the profile's directory is the target directory, which an option may have set for this test.
     build.arg("--target-dir").arg(profile.parent().unwrap());
