@@ -14,7 +14,7 @@ const USERS: &str = "<Authenticator>org.apache.cassandra.auth.PasswordAuthentica
 
 /// What each visitor gets from each route: nobody, a user without rights, a user who may read the table `club.posts`, a
 /// superuser, and the token.
-const ROUTES: [(&str, &str, [u16; 5]); 44] = [
+const ROUTES: [(&str, &str, [u16; 5]); 45] = [
     ("GET", "/", [303, 200, 200, 200, 200]),
     ("GET", "/status", [303, 200, 200, 200, 200]),
     ("GET", "/log-requests", [303, 200, 200, 200, 200]),
@@ -49,6 +49,7 @@ const ROUTES: [(&str, &str, [u16; 5]); 44] = [
     ("POST", "/cell", [401, 403, 403, 404, 404]),
     ("GET", "/charts", [303, 200, 200, 200, 200]),
     ("GET", "/live", [303, 403, 403, 200, 200]),
+    ("GET", "/cluster", [303, 404, 404, 404, 404]),
     ("GET", "/double", [303, 403, 403, 200, 200]),
     ("POST", "/double", [401, 403, 403, 400, 400]),
     ("GET", "/model?example=posts", [303, 200, 200, 200, 200]),
