@@ -4,7 +4,7 @@ use clap::Error;
 use clap::error::{ContextKind, ContextValue};
 
 /// Words that other servers and tools have, and the same for this program.
-const TIPS: [(&[&str], &str); 12] = [
+const TIPS: [(&[&str], &str); 11] = [
     (
         &["--port", "--rpc-port", "--address", "--listen", "--host", "-p"],
         "the address of Thrift is --thrift HOST:PORT, of CQL drivers --cql HOST:PORT",
