@@ -104,6 +104,8 @@ mod export {
                 ));
             }
             let endpoint = format!("{}{PATH}", url.trim_end_matches('/').trim_end_matches(PATH));
+            #[cfg(feature = "archive")]
+            archive::choose_cryptography();
             let exporter = SpanExporter::builder().with_http().with_endpoint(endpoint).build();
             let exporter = exporter.map_err(|error| format!("--otlp {url}: {error}"))?;
             let provider = SdkTracerProvider::builder()

@@ -45,7 +45,7 @@ mod verify;
 pub use archiver::{ArchiveOptions, Archiver, FullSchedule};
 pub use error::ArchiveError;
 pub use inventory::{LineSummary, RunSummary, list};
-pub use location::ArchiveLocation;
+pub use location::{ArchiveLocation, choose_cryptography};
 /// For tests that put an object storage with faults in front of an archive.
 pub use object_store;
 pub use restore::{RestoreOptions, RestoreSummary, restore};

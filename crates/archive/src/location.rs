@@ -52,8 +52,7 @@ impl ArchiveLocation {
                     .to_owned(),
             ));
         }
-        // Another part of the process may have chosen the provider already.
-        let _ = ring::default_provider().install_default();
+        choose_cryptography();
         let refused = |error: object_store::Error| match ArchiveError::of_request(address, &error) {
             ArchiveError::Storage(why) => ArchiveError::Refused(why),
             error => error,
@@ -124,6 +123,12 @@ fn variables() -> impl Iterator<Item = (String, String)> {
 fn create_private(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Chooses the cryptography of all HTTP clients of the process: those in a program with archives are built without one, and
+/// panic if none was chosen. Another part of the process may have chosen already.
+pub fn choose_cryptography() {
+    let _ = ring::default_provider().install_default();
 }
 
 #[cfg(test)]
